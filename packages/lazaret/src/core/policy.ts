@@ -1,0 +1,31 @@
+import type { Backoff, Jitter } from './backoff.ts';
+
+/** What `decide` needs to know of a consumer's options. All times in whole milliseconds. */
+export interface Policy {
+  /** Charged failures + 1 may not exceed it: 4 is one first run and three retries. */
+  readonly maxAttempts: number;
+  readonly backoff: Backoff;
+  readonly jitter: Jitter;
+  /** Strikes from which a message runs only alone. */
+  readonly aloneStrikes: number;
+  /** Strikes that convict: 4 (two crashes alone), or 2 where every message runs in a process of its own. */
+  readonly crashStrikes: number;
+}
+
+/** The whole of a consumer's options, checked and in numbers. */
+export interface ConsumerPolicy extends Policy {
+  readonly leaseMs: number;
+  /** Leases are lengthened every so often; `undefined` switches it off. */
+  readonly heartbeatMs: number | undefined;
+  /** Deadline of one run, and cap of the lease. */
+  readonly timeoutMs: number;
+  readonly concurrency: number;
+  readonly ordering: 'none' | 'key';
+  /** Larger bodies are quarantined as `oversize` before the handler sees them. */
+  readonly maxBodyBytes: number;
+  /** Messages that may wait in memory behind one key. */
+  readonly laneCap: number;
+  /** Successors of a dead key that are parked in the quarantine; beyond it they wait in the queue. */
+  readonly parkCap: number;
+  readonly version: string | undefined;
+}

@@ -1,0 +1,16 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+const source = (path: string) => fileURLToPath(new URL(`./packages/${path}`, import.meta.url));
+
+export default defineConfig({
+  resolve: {
+    // Tests read the sources, so that a failure points at the line that was written.
+    alias: [
+      { find: /^lazaret$/, replacement: source('lazaret/src/index.ts') },
+      { find: /^lazaret\/(core|testing)$/, replacement: source('lazaret/src/$1/index.ts') },
+      { find: /^lazaret\/(memory|sqlite)$/, replacement: source('lazaret/src/drivers/$1/index.ts') },
+    ],
+  },
+  test: { include: ['packages/*/test/**/*.test.ts'], testTimeout: 20_000, hookTimeout: 20_000 },
+});
