@@ -29,17 +29,23 @@ export const ERRORS = {
   LZ1117: 'database stays locked',
   LZ1118: 'no SQLite binding',
   LZ1119: 'value cannot be stored',
+  LZ1120: 'database failed',
   // 12xx: handlers
   LZ1201: 'handler file does not load',
   LZ1202: 'handler file exports no function',
   LZ1203: 'handler passed its deadline',
   LZ1204: 'named outcome is not possible here',
   LZ1205: 'child process died',
+  LZ1206: 'message is not ours any more',
+  LZ1207: 'app is stopping',
+  LZ1208: 'message was not sent',
   // 13xx: command line
   LZ1301: 'input cannot be read',
   LZ1302: 'no such queue',
   LZ1303: 'no such message',
   LZ1304: 'nothing selected',
+  LZ1305: 'command line cannot be understood',
+  LZ1306: 'no such database file',
 } as const;
 
 export type ErrorCode = keyof typeof ERRORS;

@@ -8,7 +8,7 @@ export interface Policy {
   readonly jitter: Jitter;
   /** Strikes from which a message runs only alone. */
   readonly aloneStrikes: number;
-  /** Strikes that convict: 4 (two crashes alone), or 2 where every message runs in a process of its own. */
+  /** Strikes that convict: 4, that is two crashes alone. */
   readonly crashStrikes: number;
 }
 

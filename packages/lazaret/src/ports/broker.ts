@@ -2,6 +2,13 @@ import type { Evidence } from '../core/evidence.ts';
 import type { HeaderList, Message, Native } from '../core/message.ts';
 import type { Capabilities } from './capabilities.ts';
 import type { Journal } from './journal.ts';
+import type { System } from './system.ts';
+
+/** What stands where an app takes a broker: a name, and how to reach it. */
+export interface Driver {
+  readonly name: string;
+  connect(system: System): Promise<Broker>;
+}
 
 /** What a driver implements. Drivers translate; they never decide. */
 export interface Broker {
@@ -11,7 +18,11 @@ export interface Broker {
   /** For those who only publish; a subscription has its own. */
   capabilities(queue: string): Promise<Capabilities>;
   /** One result per message, in the same order; one failure harms no neighbour. Durable when 'done'. */
-  publish(to: Address, messages: readonly OutgoingMessage[], options?: PublishOptions): Promise<readonly PublishResult[]>;
+  publish(
+    to: Address,
+    messages: readonly OutgoingMessage[],
+    options?: PublishOptions,
+  ): Promise<readonly PublishResult[]>;
   /** What can't be known is absent, not zero; what is estimated says so. */
   inspect(queue: string): Promise<QueueFacts>;
   /** Looks without consuming or counting, oldest first; `from` is a cursor that an earlier page gave. */

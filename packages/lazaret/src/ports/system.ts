@@ -13,6 +13,8 @@ export interface System {
   id(): string;
   /** Runs `run` once after `ms`, however long that is (waits beyond 2^31-1 ms are re-armed). Does not keep the process alive by itself. */
   after(ms: number, run: () => void): Cancel;
+  /** Keeps the process alive until it is cancelled, as an open socket would: a consumer that waits for messages has work. */
+  stayAlive(): Cancel;
   /** Runs `run` at the end of this loop turn, after what is ready has run. */
   turn(run: () => void): void;
 }

@@ -1,0 +1,69 @@
+// Values and pure functions: no I/O, no clock, no chance.
+
+export { type Backoff, backoffDelay, type DelayWindow, delayWindow, type Jitter } from './backoff.ts';
+export { type ClassifyRules, classify, type UserVerdict } from './classify.ts';
+export { decide, type Facts, precheck, type Sighting } from './decide.ts';
+export { DEFAULTS, PRESETS, type PresetName, STRIKES } from './defaults.ts';
+export { didYouMean } from './did-you-mean.ts';
+export { draw } from './draw.ts';
+export { formatDuration, parseDuration, parsePercent, parseRate, type Rate } from './duration.ts';
+export { ERRORS, type ErrorCode, isLazaretError, LazaretError } from './errors.ts';
+export {
+  type Evidence,
+  type EvidenceHeader,
+  evidenceHeader,
+  plainEvidenceHeaders,
+  type Reason,
+  readEvidence,
+} from './evidence.ts';
+export {
+  DecodeError,
+  isDecodeError,
+  isPoison,
+  isSchemaError,
+  isTransient,
+  Poison,
+  SchemaError,
+  type SchemaIssue,
+  Transient,
+  type TransientOptions,
+} from './failures.ts';
+export { explainFingerprint, type Failing, type FingerprintRecipe, fingerprint } from './fingerprint.ts';
+export { EVIDENCE_HEADER, HEADER, readAttempt, readTime } from './headers.ts';
+export {
+  type HeaderList,
+  type HeaderValue,
+  headerText,
+  type Message,
+  type Native,
+  NO_HEADERS,
+  withHeader,
+  withoutHeaders,
+} from './message.ts';
+export { type NormalError, normalise } from './normalise.ts';
+export {
+  type BackoffOption,
+  type Batch,
+  type BatchOptions,
+  batchOptions,
+  type ConsumeOptions,
+  consumerOrigins,
+  consumerPolicy,
+  type ExponentialOptions,
+  type IsolateOptions,
+  type JitterOption,
+  type Origin,
+  type ParkingOptions,
+} from './options.ts';
+export type { Decision, Failure, Outcome } from './outcome.ts';
+export { due, place, type Terms } from './placement.ts';
+export type { ConsumerPolicy, Policy } from './policy.ts';
+export { formatSize, parseSize } from './size.ts';
+export {
+  renderOrigins,
+  renderTimetable,
+  type Timetable,
+  type TimetableFacts,
+  type TimetableRow,
+  timetable,
+} from './timetable.ts';

@@ -1,0 +1,294 @@
+import type { Backoff, Jitter } from './backoff.ts';
+import type { ClassifyRules } from './classify.ts';
+import { refuseContradictions } from './contradictions.ts';
+import { DEFAULTS, EXPONENTIAL_DEFAULTS, HEARTBEAT_SHARE, PRESETS, type PresetName, STRIKES } from './defaults.ts';
+import { didYouMean } from './did-you-mean.ts';
+import { formatDuration, parseDuration, parsePercent } from './duration.ts';
+import { optionError, shown } from './option-error.ts';
+import { durationFrom, type Given, givenOptions, notAmong, oneOf, wholeNumber, withDefaults } from './option-values.ts';
+import type { ConsumerPolicy } from './policy.ts';
+import { parseSize } from './size.ts';
+
+export { refuseUnknown } from './option-values.ts';
+
+/**
+ * How a queue is consumed. Durations, sizes and percentages are text with units ('90s', '256kb', '±20%').
+ */
+export interface ConsumeOptions extends ClassifyRules {
+  /** Runs of one message at most, the first included: 4 is one first run and three retries. Default 4, or the preset's own. */
+  readonly maxAttempts?: number;
+  /**
+   * How waits between attempts grow: a preset ('standard' 2 s, 8 s, 30 s; 'ladder' 5, 15, 45 s, six attempts; 'exponential' 1 s
+   * doubling up to 1 h; 'patient' 30 s, 2 m, 10 m, 30 m, five attempts), a list whose last delay repeats, or an exponential.
+   * Default 'standard'.
+   */
+  readonly backoff?: BackoffOption;
+  /** How waits are spread, so that messages that failed together do not come back together. Default '±20%'. */
+  readonly jitter?: JitterOption;
+  /** Lease of a delivery: how long the broker keeps it from others after its consumer vanished. At least '10ms'; default '90s'. */
+  readonly visibilityTimeout?: string;
+  /** How often leases are lengthened; `false` switches it off. Shorter than `visibilityTimeout`; default half of it. */
+  readonly heartbeat?: string | false;
+  /** Deadline of one run, and cap of its lease. Default '15m'. */
+  readonly timeout?: string;
+  /** Handlers that run at the same time. Default 10. */
+  readonly concurrency?: number;
+  /** 'key': messages with one key run one after another, in order. Default 'none'. */
+  readonly ordering?: 'none' | 'key';
+  /** Larger bodies go to the quarantine unseen (1kb is 1024 bytes). Default '10mb'. */
+  readonly maxBody?: string;
+  /** How many messages may wait for one key; only with `ordering: 'key'`. */
+  readonly parking?: ParkingOptions;
+  /** Version of your service: written to the evidence. 1 to 100 characters; none by default. */
+  readonly version?: string;
+  /** Runs each message in a process of its own, at most `memory` large: a crash costs nobody else anything. Off by default. */
+  readonly isolate?: 'process' | IsolateOptions;
+  /** Standard Schema for the decoded body; a violation is poison. None by default. */
+  readonly schema?: { readonly '~standard': object };
+}
+
+export type BackoffOption = PresetName | readonly string[] | ExponentialOptions;
+
+export interface ExponentialOptions {
+  /** The first delay. */
+  readonly base: string;
+  /** At least 1; default 2. */
+  readonly factor?: number;
+  /** No delay is longer, jitter included. Default '1h'. */
+  readonly cap?: string;
+}
+
+/**
+ * '±20%': within a fifth of the delay. 'full': from half of the first delay up to the delay. 'decorrelated': from the first delay
+ * up to three times the wait before. 'none': the delay itself.
+ */
+export type JitterOption = 'none' | 'full' | 'decorrelated' | `${number}%` | `±${number}%`;
+
+export interface ParkingOptions {
+  /** Messages that may wait in memory behind one key. At least 1; default 100. */
+  readonly lane?: number;
+  /** Successors of a dead key that are moved to the quarantine with it; beyond it they wait in the queue. Default 1000. */
+  readonly quarantine?: number;
+}
+
+export interface IsolateOptions {
+  /** Of one child process; default: what the platform gives. */
+  readonly memory?: string;
+}
+
+const CONSUME_OPTIONS = [
+  'maxAttempts',
+  'backoff',
+  'jitter',
+  'visibilityTimeout',
+  'heartbeat',
+  'timeout',
+  'concurrency',
+  'ordering',
+  'maxBody',
+  'parking',
+  'version',
+  'classify',
+  'poison',
+  'transient',
+  'isolate',
+  'schema',
+] as const satisfies readonly (keyof ConsumeOptions)[];
+
+const TIMETABLE_OPTIONS = ['maxAttempts', 'backoff', 'jitter', 'visibilityTimeout', 'heartbeat', 'timeout'] as const;
+
+const WHERE = 'consume';
+const LEAST_LEASE_MS = 10;
+const LONGEST_VERSION = 100;
+
+/**
+ * The options of a consumer, checked and in numbers, with the defaults where nothing is given. Throws LZ1001 (unknown option),
+ * LZ1002 (wrong type), LZ1003 (out of range), LZ1004 (contradiction), LZ1042 and LZ1043 (durations), LZ1050 (preset). What can
+ * only be called (`classify`, `schema`) is checked for its type and left where it is.
+ */
+export function consumerPolicy(options: ConsumeOptions = {}): ConsumerPolicy {
+  const given = givenOptions(options, CONSUME_OPTIONS, WHERE);
+  refuseWrongTypes(given);
+  const wanted = withDefaults(given, { ...DEFAULTS, ...presetOf(given) });
+  const parking = withDefaults(
+    givenOptions(wanted.get('parking'), ['lane', 'quarantine'], 'parking'),
+    DEFAULTS.parking,
+  );
+  const leaseMs = durationFrom(LEAST_LEASE_MS, wanted.get('visibilityTimeout'), 'visibilityTimeout');
+  const policy: ConsumerPolicy = {
+    maxAttempts: wholeNumber(wanted.get('maxAttempts'), 'maxAttempts', 1),
+    backoff: readBackoff(wanted.get('backoff')),
+    jitter: readJitter(wanted.get('jitter')),
+    aloneStrikes: STRIKES.alone,
+    crashStrikes: STRIKES.convict,
+    leaseMs,
+    heartbeatMs: readHeartbeat(given.get('heartbeat'), leaseMs),
+    timeoutMs: durationFrom(1, wanted.get('timeout'), 'timeout'),
+    concurrency: wholeNumber(wanted.get('concurrency'), 'concurrency', 1),
+    ordering: oneOf(['none', 'key'], wanted.get('ordering'), 'ordering'),
+    maxBodyBytes: parseSize(wanted.get('maxBody'), 'maxBody'),
+    laneCap: wholeNumber(parking.get('lane'), 'parking.lane', 1),
+    parkCap: wholeNumber(parking.get('quarantine'), 'parking.quarantine', 0),
+    version: readVersion(given.get('version')),
+  };
+  refuseContradictions(given, policy);
+  return policy;
+}
+
+function readHeartbeat(value: unknown, leaseMs: number): number | undefined {
+  if (value === undefined) return Math.floor(leaseMs * HEARTBEAT_SHARE);
+  return value === false ? undefined : durationFrom(1, value, 'heartbeat');
+}
+
+function readVersion(value: unknown): string | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value !== 'string')
+    throw optionError('LZ1002', 'version', `${shown(value)} is not text.`, "Write '1.42.1'.");
+  if (value.length === 0 || value.length > LONGEST_VERSION) {
+    throw optionError(
+      'LZ1003',
+      'version',
+      `${value.length} characters are out of range.`,
+      `Write 1 to ${LONGEST_VERSION}.`,
+    );
+  }
+  return value;
+}
+
+function presetOf(given: Given): { readonly backoff: BackoffOption; readonly maxAttempts?: number } | undefined {
+  const name = given.get('backoff');
+  return isPreset(name) ? PRESETS[name] : undefined;
+}
+
+function isPreset(name: unknown): name is PresetName {
+  return typeof name === 'string' && Object.hasOwn(PRESETS, name);
+}
+
+function readBackoff(value: unknown): Backoff {
+  if (isPreset(value)) return readBackoff(PRESETS[value].backoff);
+  if (Array.isArray(value)) return readList(value);
+  if (typeof value === 'object' && value !== null) return readExponential(value);
+  if (typeof value === 'string') {
+    const names = Object.keys(PRESETS);
+    const meant = didYouMean(value, names);
+    const todo =
+      meant === undefined ? `Write one of ${names.join(', ')}, or a list: ['2s', '8s'].` : `Did you mean '${meant}'?`;
+    throw optionError('LZ1050', 'backoff', `no such preset: ${shown(value)}.`, todo);
+  }
+  throw optionError(
+    'LZ1002',
+    'backoff',
+    `${shown(value)} is no backoff.`,
+    "Write a preset, ['2s', '8s'] or { base: '1s' }.",
+  );
+}
+
+function readList(delays: readonly unknown[]): Backoff {
+  if (delays.length === 0)
+    throw optionError('LZ1003', 'backoff', 'the list is empty.', "Write at least one delay: ['2s'].");
+  return { kind: 'list', delaysMs: Array.from(delays, (delay, index) => parseDuration(delay, `backoff[${index}]`)) };
+}
+
+function readExponential(value: object): Backoff {
+  const wanted = withDefaults(givenOptions(value, ['base', 'factor', 'cap'], 'backoff'), EXPONENTIAL_DEFAULTS);
+  const baseMs = durationFrom(1, wanted.get('base'), 'backoff.base');
+  const capMs = durationFrom(1, wanted.get('cap'), 'backoff.cap');
+  if (capMs < baseMs) {
+    const what = `${formatDuration(capMs)} is shorter than the base, ${formatDuration(baseMs)}.`;
+    throw optionError('LZ1004', 'backoff.cap', what, 'The cap is the longest delay, the base the first.');
+  }
+  return { kind: 'exponential', baseMs, factor: readFactor(wanted.get('factor')), capMs };
+}
+
+function readFactor(value: unknown): number {
+  if (typeof value !== 'number') {
+    throw optionError('LZ1002', 'backoff.factor', `${shown(value)} is not a number.`, 'Write 2 to double each delay.');
+  }
+  if (!Number.isFinite(value) || value < 1) {
+    throw optionError('LZ1003', 'backoff.factor', `${value} is out of range.`, 'Write 1 or more: waits never shrink.');
+  }
+  return value;
+}
+
+function readJitter(value: unknown): Jitter {
+  if (value === 'none' || value === 'full' || value === 'decorrelated') return { kind: value };
+  if (typeof value === 'string' && !value.includes('%'))
+    throw notAmong(['none', 'full', 'decorrelated', '±20%'], value, 'jitter');
+  const share = parsePercent(value, 'jitter');
+  if (share >= 1) {
+    throw optionError(
+      'LZ1003',
+      'jitter',
+      `${shown(value)} would let a retry follow at once.`,
+      "Stay below 100%, or write 'full'.",
+    );
+  }
+  return share === 0 ? { kind: 'none' } : { kind: 'proportional', share };
+}
+
+function refuseWrongTypes(given: Given): void {
+  const classify = given.get('classify');
+  if (classify !== undefined && typeof classify !== 'function') {
+    throw optionError('LZ1002', 'classify', `${shown(classify)} is not a function.`, 'Write a function.');
+  }
+  for (const name of ['poison', 'transient']) {
+    const value = given.get(name);
+    if (value !== undefined && !Array.isArray(value)) {
+      throw optionError('LZ1002', name, `${shown(value)} is not a list.`, 'Write a list of error classes.');
+    }
+  }
+  const schema = given.get('schema');
+  if (schema !== undefined && !isStandardSchema(schema)) {
+    throw optionError(
+      'LZ1002',
+      'schema',
+      `${shown(schema)} is no Standard Schema.`,
+      'Hand in what zod, valibot or arktype make.',
+    );
+  }
+  const isolate = given.get('isolate');
+  if (isolate !== undefined && isolate !== 'process') {
+    const memory = givenOptions(isolate, ['memory'], 'isolate').get('memory');
+    if (memory !== undefined) parseSize(memory, 'isolate.memory');
+  }
+}
+
+function isStandardSchema(value: unknown): boolean {
+  return (typeof value === 'object' || typeof value === 'function') && value !== null && '~standard' in value;
+}
+
+/** How `consumeBatch` fills its batches. */
+export interface BatchOptions {
+  /** Messages of one batch at most; at least 1. */
+  readonly size: number;
+  /** How long the first message of a batch waits for the others. */
+  readonly within: string;
+}
+
+export interface Batch {
+  readonly size: number;
+  readonly withinMs: number;
+}
+
+/** Both must be given; errors as of `consumerPolicy`. */
+export function batchOptions(options: BatchOptions): Batch {
+  const given = givenOptions(options, ['size', 'within'], 'consumeBatch');
+  return { size: wholeNumber(given.get('size'), 'size', 1), withinMs: durationFrom(1, given.get('within'), 'within') };
+}
+
+/** Where the value of an option comes from: 'default', 'option', 'preset ladder', or a place that a caller names. */
+export interface Origin {
+  readonly option: string;
+  readonly from: string;
+}
+
+/** For those options that shape the timetable. */
+export function consumerOrigins(options: ConsumeOptions = {}): readonly Origin[] {
+  const given = givenOptions(options, CONSUME_OPTIONS, WHERE);
+  const preset = presetOf(given);
+  return TIMETABLE_OPTIONS.map((option) => {
+    const fromPreset = preset !== undefined && option in preset && (option === 'backoff' || !given.has(option));
+    if (fromPreset) return { option, from: `preset ${given.get('backoff')}` };
+    return { option, from: given.has(option) ? 'option' : 'default' };
+  });
+}
