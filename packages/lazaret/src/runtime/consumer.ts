@@ -1,0 +1,322 @@
+import { LazaretError } from '../core/errors.ts';
+import type { ConsumerPolicy } from '../core/policy.ts';
+import type { Broker, Subscription } from '../ports/broker.ts';
+import type { Cancel, System } from '../ports/system.ts';
+import { asError } from './as-error.ts';
+import type { Announcer } from './events.ts';
+import type { Counts, QueueHealth } from './health.ts';
+import { problems } from './health.ts';
+import type { Classifier, Performer } from './inline.ts';
+import { Life } from './life.ts';
+import { Puller } from './puller.ts';
+import type { Run } from './run.ts';
+import type { Solo, Soloist } from './solo.ts';
+
+export interface ConsumerSetup {
+  readonly queue: string;
+  readonly policy: ConsumerPolicy;
+  readonly performer: Performer;
+  readonly fail: Classifier;
+  readonly group: string | undefined;
+  /** How long a pull of an empty queue waits. */
+  readonly waitMs: number;
+}
+
+/** What the consumers of one app share. */
+export interface Surroundings {
+  readonly broker: Broker;
+  readonly system: System;
+  readonly events: Announcer;
+  readonly solo: Solo;
+}
+
+/** How a stop went. */
+export interface StopCounts {
+  /** Ended by themselves while stopping, whatever their outcome. */
+  readonly finished: number;
+  /** Given back uncharged. */
+  readonly released: number;
+  /** Handlers that still ran at the end; their messages are among the released. */
+  readonly abandoned: number;
+  /** Settlements that were never answered: these messages may come again. */
+  readonly unsettled: number;
+}
+
+/** At the end of a stop's time, so much of it is for handlers that have been aborted and for what is still to be written. */
+const GRACE_SHARE = 0.2;
+const LONGEST_GRACE_MS = 2_000;
+const NO_SIGNAL = new AbortController().signal;
+
+/** Takes messages of one queue for as long as it runs: asks only for what it has room for, and hands over what got ready, once per loop turn. */
+export class Consumer implements Soloist {
+  readonly queue: string;
+  readonly #setup: ConsumerSetup;
+  readonly #around: Surroundings;
+  readonly #system: System;
+  /** Of our own journal; the broker's are counted by `suspects`. */
+  readonly #suspects: Run[] = [];
+  #brokersSuspects = 0;
+  #toldSuspects = 0;
+  #subscription!: Subscription;
+  #life!: Life;
+  #puller!: Puller;
+  #state: QueueHealth['state'] = 'starting';
+  #closed = false;
+  #scheduled = false;
+  #whenIdle: (() => void)[] = [];
+
+  constructor(setup: ConsumerSetup, around: Surroundings) {
+    this.queue = setup.queue;
+    this.#setup = setup;
+    this.#around = around;
+    this.#system = around.system;
+  }
+
+  /** Subscribes and begins to pull. Rejects where the broker refuses the queue, or cannot promise the order that is asked for. */
+  async start(): Promise<void> {
+    const { system, events, solo } = this.#around;
+    await this.#setup.performer.open?.();
+    this.#subscription = await this.#subscribe();
+    this.#life = new Life({
+      ...this.#setup,
+      subscription: this.#subscription,
+      system,
+      events,
+      wake: () => this.#wake(),
+      setAside: (run) => {
+        this.#suspects.push(run);
+        this.#tellSuspects();
+      },
+    });
+    this.#puller = new Puller(this.#subscription, system, {
+      arrived: (deliveries) => {
+        this.#life.arrive(deliveries);
+        this.#wake();
+      },
+      trouble: (error) => events.tell('trouble', { queue: this.queue, verb: 'pull', error }),
+    });
+    this.#state = 'running';
+    solo.join(this);
+    this.#tellSuspects();
+    this.#wake();
+  }
+
+  async #subscribe(): Promise<Subscription> {
+    const { policy, group, waitMs } = this.#setup;
+    const { broker } = this.#around;
+    const subscription = await broker.subscribe(this.queue, {
+      ...(group === undefined ? {} : { group }),
+      prefetch: 2 * policy.concurrency,
+      leaseMs: policy.leaseMs,
+      waitMs,
+      order: policy.ordering,
+      maxAttempts: policy.maxAttempts,
+      lost: (deliveries) => this.#life?.lost(deliveries),
+      suspects: (waiting) => {
+        this.#brokersSuspects = waiting;
+        if (this.#state !== 'starting') this.#tellSuspects();
+      },
+    });
+    if (policy.ordering === 'none' || subscription.capabilities.order === 'key') return subscription;
+    await subscription.close();
+    throw new LazaretError(
+      'LZ1051',
+      `the broker '${broker.name}' cannot keep the messages of queue '${this.queue}' in order.`,
+      {
+        hint: "Drop ordering: 'key', or use what keeps order: SQLite, PostgreSQL, a Kafka partition, an SQS FIFO queue, RabbitMQ with a single active consumer.",
+      },
+    );
+  }
+
+  // --- the turn ---------------------------------------------------------------------------------------------------
+
+  #wake(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    this.#system.turn(this.#turn);
+  }
+
+  /** Settlements, starts and a pull go out in the same turn, so that a driver may fuse them. */
+  readonly #turn = (): void => {
+    this.#scheduled = false;
+    const answers = this.#life.turn();
+    if (this.#state === 'running' && !this.#closed) this.#puller.pull(this.#life.room);
+    if (answers !== undefined) void answers.then(this.#answered);
+    this.#look();
+  };
+
+  /** An open pull wakes us anyway. */
+  readonly #answered = (): void => {
+    if (!this.#puller.asking || this.#closed || this.#whenIdle.length > 0) this.#wake();
+  };
+
+  #look(): void {
+    if (this.#whenIdle.length > 0 && this.#life.unfinished === 0) {
+      for (const resolve of this.#whenIdle.splice(0)) resolve();
+    }
+    this.#around.solo.look();
+  }
+
+  #untilIdle(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#whenIdle.push(resolve);
+      this.#wake();
+    });
+  }
+
+  // --- running alone ----------------------------------------------------------------------------------------------
+
+  #tellSuspects(): void {
+    const waiting = this.#brokersSuspects + this.#suspects.length;
+    if (waiting === this.#toldSuspects) return;
+    this.#toldSuspects = waiting;
+    const { events, solo } = this.#around;
+    if (events.heard('suspects')) events.tell('suspects', { queue: this.queue, waiting });
+    solo.suspects(this, waiting);
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#life.close();
+    this.#puller.hush();
+  }
+
+  open(): void {
+    this.#closed = false;
+    this.#life.reopen();
+    this.#wake();
+  }
+
+  quiet(): boolean {
+    return this.#life.unfinished === 0 && !this.#puller.asking;
+  }
+
+  async runSuspect(): Promise<boolean> {
+    const suspect = this.#ownSuspect() ?? (await this.#brokersSuspect());
+    if (suspect === undefined) return false;
+    this.#life.runAlone(suspect);
+    await this.#untilIdle();
+    return true;
+  }
+
+  #ownSuspect(): Run | undefined {
+    for (let suspect = this.#suspects.shift(); suspect !== undefined; suspect = this.#suspects.shift()) {
+      this.#tellSuspects();
+      if (suspect.state === 'waiting') return suspect;
+    }
+    return undefined;
+  }
+
+  async #brokersSuspect(): Promise<Run | undefined> {
+    try {
+      const delivery = await this.#subscription.alone?.(NO_SIGNAL);
+      return delivery === undefined ? undefined : this.#life.arriveAlone(delivery);
+    } catch (thrown) {
+      this.#around.events.tell('trouble', { queue: this.queue, verb: 'alone', error: asError(thrown) });
+      return undefined;
+    }
+  }
+
+  // --- stopping ---------------------------------------------------------------------------------------------------
+
+  /**
+   * Takes nothing more, gives back what has not started, lets handlers finish, aborts those that do not in time and gives their
+   * messages back, uncharged. Resolves within `withinMs`, whatever handlers and broker do; never rejects.
+   */
+  async stop(withinMs: number): Promise<StopCounts> {
+    if (this.#state !== 'running') return { finished: 0, released: 0, abandoned: 0, unsettled: 0 };
+    const endAt = this.#system.monotonic() + withinMs;
+    const graceMs = Math.min(withinMs * GRACE_SHARE, LONGEST_GRACE_MS);
+    const { report, slots } = this.#life;
+    const before = { ...report.counts };
+    this.#state = 'stopping';
+    this.#puller.hush();
+
+    await this.#until(endAt, this.#takeNoMore());
+    this.#life.stopStarting();
+    await this.#until(endAt - graceMs, this.#untilIdle());
+    this.#life.abortRunning();
+    await this.#until(endAt - graceMs / 2, this.#untilIdle());
+    this.#life.abandonRunning();
+    await this.#until(endAt, this.#untilIdle());
+    const { unsettled } = this.#life;
+    await this.#until(endAt, this.#leave());
+
+    this.#state = 'stopped';
+    this.#around.events.tell('stopped', { queue: this.queue });
+    return { ...since(before, report.counts), abandoned: slots.abandoned, unsettled };
+  }
+
+  /** A broker that pushes would hand what we give back straight to us again. */
+  async #takeNoMore(): Promise<void> {
+    try {
+      await this.#subscription.credit?.(0);
+    } catch (thrown) {
+      this.#around.events.tell('trouble', { queue: this.queue, verb: 'close', error: asError(thrown) });
+    }
+  }
+
+  async #leave(): Promise<void> {
+    this.#around.solo.leave(this);
+    this.#life.end();
+    try {
+      await this.#setup.performer.close?.();
+      await this.#subscription.close();
+    } catch (thrown) {
+      this.#around.events.tell('trouble', { queue: this.queue, verb: 'close', error: asError(thrown) });
+    }
+  }
+
+  async #until(endAt: number, work: Promise<void>): Promise<void> {
+    let cancel: Cancel | undefined;
+    const late = new Promise<void>((resolve) => {
+      cancel = this.#system.after(Math.max(0, endAt - this.#system.monotonic()), resolve);
+    });
+    await Promise.race([work, late]);
+    cancel?.();
+  }
+
+  health(): QueueHealth {
+    const { concurrency } = this.#setup.policy;
+    const { waitMs } = this.#setup;
+    if (this.#state === 'starting') return NOT_STARTED;
+    const { waiting, unsettled } = this.#life;
+    const { running, held, abandoned } = this.#life.slots;
+    const { counts, lastSettleAt } = this.#life.report;
+    const { lastAt, askedAt } = this.#puller;
+    const unansweredPullMs = askedAt === undefined ? 0 : this.#system.monotonic() - askedAt;
+    const found = problems({ abandoned, concurrency, unansweredPullMs, waitMs });
+    return {
+      ok: found.length === 0,
+      state: this.#state,
+      running,
+      held,
+      waiting,
+      unsettled,
+      abandoned,
+      suspects: this.#brokersSuspects + this.#suspects.length,
+      counts: { ...counts },
+      ...(lastAt === undefined ? {} : { lastPullAt: lastAt }),
+      ...(lastSettleAt === undefined ? {} : { lastSettleAt }),
+      problems: found,
+    };
+  }
+}
+
+const NOT_STARTED: QueueHealth = {
+  ok: true,
+  state: 'starting',
+  running: 0,
+  held: 0,
+  waiting: 0,
+  unsettled: 0,
+  abandoned: 0,
+  suspects: 0,
+  counts: { done: 0, retried: 0, released: 0, quarantined: 0, lost: 0 },
+  problems: [],
+};
+
+function since(before: Counts, after: Counts): { finished: number; released: number } {
+  const ended = ({ done, retried, quarantined }: Counts) => done + retried + quarantined;
+  return { finished: ended(after) - ended(before), released: after.released - before.released };
+}

@@ -1,0 +1,105 @@
+import { parseDuration } from '../core/duration.ts';
+import { LazaretError } from '../core/errors.ts';
+import type { Outcome } from '../core/outcome.ts';
+import type { Run } from './run.ts';
+
+/** What a handler gets beside its message. Returning acknowledges, throwing is classified; anything else is said by name, here. */
+export interface Context {
+  readonly queue: string;
+  /** 1 on the first run; charged failures + 1. */
+  readonly attempt: number;
+  /** Starts of this message whose process died. */
+  readonly strikes: number;
+  /** Epoch milliseconds at which the message was first seen. */
+  readonly firstSeenAt: number;
+  /** Stable over retries and replays: hand it to whatever you call. The message's id, or its position where it has none. */
+  readonly idempotencyKey: string;
+  /** Aborts on a lost lease, the deadline, or shutdown; after that nothing of this run is settled as its own success. */
+  readonly signal: AbortSignal;
+  /** Run again after `delay` ('5m'). Charged like a failure, so it ends at `maxAttempts`. */
+  retryIn(delay: string, why: string): void;
+  /** Into the quarantine, now. */
+  quarantine(why: string): void;
+  /** Acknowledge without having done it. */
+  skip(why: string): void;
+  /** Asks for `time` ('2m') more from now: moves the deadline and the lease. `false`: the message is not ours any more. */
+  extend(time: string): Promise<boolean>;
+}
+
+/** Moves deadlines and leases; the consumer's watch. */
+export interface Keeper {
+  prolong(run: Run, ms: number): Promise<boolean>;
+}
+
+export class RunContext implements Context {
+  readonly #run: Run;
+  readonly #keeper: Keeper;
+
+  constructor(run: Run, keeper: Keeper) {
+    this.#run = run;
+    this.#keeper = keeper;
+  }
+
+  get queue(): string {
+    return this.#run.delivery.source.queue;
+  }
+
+  get attempt(): number {
+    return this.#run.delivery.attempt;
+  }
+
+  get strikes(): number {
+    return (this.#run.delivery.strikes ?? 0) + this.#run.deaths;
+  }
+
+  get firstSeenAt(): number {
+    return this.#run.delivery.firstSeenAt;
+  }
+
+  get idempotencyKey(): string {
+    return idempotencyKey(this.#run);
+  }
+
+  get signal(): AbortSignal {
+    return this.#run.signal;
+  }
+
+  retryIn(delay: string, why: string): void {
+    this.#say({ kind: 'retryIn', delayMs: parseDuration(delay, 'retryIn'), why });
+  }
+
+  quarantine(why: string): void {
+    this.#say({ kind: 'quarantine', why });
+  }
+
+  skip(why: string): void {
+    this.#say({ kind: 'skip', why });
+  }
+
+  extend(time: string): Promise<boolean> {
+    return this.#keeper.prolong(this.#run, parseDuration(time, 'extend'));
+  }
+
+  #say(outcome: Outcome): void {
+    say(this.#run, outcome);
+  }
+}
+
+/** The first word stands; another one is the handler's mistake, and is told to it. */
+export function say(run: Run, outcome: Outcome): void {
+  if (run.said !== undefined) {
+    throw new LazaretError(
+      'LZ1204',
+      `this run has already said '${run.said.kind}', so it cannot say '${outcome.kind}'.`,
+      {
+        hint: 'Name one outcome and return.',
+      },
+    );
+  }
+  run.said = outcome;
+}
+
+export function idempotencyKey(run: Run): string {
+  const { message, source } = run.delivery;
+  return message.id ?? `${source.queue}/${source.position ?? run.delivery.firstSeenAt}`;
+}

@@ -1,0 +1,45 @@
+import type { Failure, Outcome } from '../core/outcome.ts';
+import type { Context, Keeper } from './context.ts';
+import { RunContext } from './context.ts';
+import { ReceivedMessage } from './received.ts';
+import type { Run } from './run.ts';
+import type { Schema } from './schema.ts';
+import { validate } from './schema.ts';
+
+/** Returns = acknowledged; throws = classified; anything else is said by name on `ctx`. What it returns is ignored. */
+export type Handler<T = unknown> = (message: ReceivedMessage<T>, ctx: Context) => unknown;
+
+/** Performs one run and says how it ended. Never rejects. */
+export interface Performer {
+  /** Before the queue is subscribed to: rejects where no message could ever be performed. */
+  open?(): Promise<void>;
+  perform(run: Run, keeper: Keeper): Outcome | Promise<Outcome>;
+  /** What a handler may still hold when the consumer stops. */
+  close?(): Promise<void>;
+}
+
+export type Classifier = (thrown: unknown) => Failure;
+
+const DONE: Outcome = Object.freeze({ kind: 'done' });
+
+/** Runs the handler in this process. */
+export function inline<T>(handler: Handler<T>, fail: Classifier, schema?: Schema<T>): Performer {
+  return {
+    async perform(run, keeper) {
+      try {
+        const message = new ReceivedMessage<T>(run.delivery.message);
+        if (schema !== undefined) await validate(schema, message);
+        await handler(message, new RunContext(run, keeper));
+        return run.said ?? DONE;
+      } catch (thrown) {
+        return afterThrow(run, thrown, fail);
+      }
+    },
+  };
+}
+
+/** What was said by name stands, but for `skip`: nothing is acknowledged after a throw. */
+export function afterThrow(run: Run, thrown: unknown, fail: Classifier): Outcome {
+  const { said } = run;
+  return said !== undefined && said.kind !== 'skip' ? said : { kind: 'failed', failure: fail(thrown) };
+}

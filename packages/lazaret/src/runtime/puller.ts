@@ -1,0 +1,81 @@
+import type { Delivery, Subscription } from '../ports/broker.ts';
+import type { System } from '../ports/system.ts';
+import { asError } from './as-error.ts';
+
+export interface PullsSeen {
+  /** Also with none, when the queue stayed empty. */
+  arrived(deliveries: readonly Delivery[]): void;
+  trouble(error: Error): void;
+}
+
+const FIRST_WAIT_MS = 100;
+const LONGEST_WAIT_MS = 10_000;
+
+/** Asks for messages, one request at a time. A failing broker is asked again, ever more slowly and never in step with other processes. */
+export class Puller {
+  readonly #subscription: Subscription;
+  readonly #system: System;
+  readonly #seen: PullsSeen;
+  #controller = new AbortController();
+  #failures = 0;
+  #state: 'idle' | 'asking' | 'waiting' = 'idle';
+  #lastAt: number | undefined;
+  #askedAt = 0;
+
+  constructor(subscription: Subscription, system: System, seen: PullsSeen) {
+    this.#subscription = subscription;
+    this.#system = system;
+    this.#seen = seen;
+  }
+
+  get asking(): boolean {
+    return this.#state === 'asking';
+  }
+
+  /** Epoch milliseconds of the last answer. */
+  get lastAt(): number | undefined {
+    return this.#lastAt;
+  }
+
+  /** Monotonic milliseconds since which an answer is due; `undefined` when nothing is asked. */
+  get askedAt(): number | undefined {
+    return this.#state === 'asking' ? this.#askedAt : undefined;
+  }
+
+  pull(max: number): void {
+    if (max <= 0 || this.#state !== 'idle') return;
+    this.#state = 'asking';
+    this.#askedAt = this.#system.monotonic();
+    void this.#ask(max);
+  }
+
+  /** Asks no more; what an open request still brings arrives all the same. */
+  hush(): void {
+    this.#controller.abort();
+    this.#controller = new AbortController();
+  }
+
+  async #ask(max: number): Promise<void> {
+    let deliveries: readonly Delivery[];
+    try {
+      deliveries = await this.#subscription.pull(max, this.#controller.signal);
+    } catch (thrown) {
+      this.#failed(asError(thrown));
+      return;
+    }
+    this.#state = 'idle';
+    this.#failures = 0;
+    this.#lastAt = this.#system.now();
+    this.#seen.arrived(deliveries);
+  }
+
+  #failed(error: Error): void {
+    this.#state = 'waiting';
+    const ceiling = Math.min(FIRST_WAIT_MS * 2 ** Math.min(this.#failures++, 20), LONGEST_WAIT_MS);
+    this.#seen.trouble(error);
+    this.#system.after(ceiling * (0.5 + 0.5 * this.#system.random()), () => {
+      this.#state = 'idle';
+      this.#seen.arrived([]);
+    });
+  }
+}

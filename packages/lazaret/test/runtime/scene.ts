@@ -1,0 +1,66 @@
+import type { MemoryOptions } from '../../src/drivers/memory/index.ts';
+import { memoryServer } from '../../src/drivers/memory/index.ts';
+import type { App, EventName, Events } from '../../src/index.ts';
+import { lazaret } from '../../src/index.ts';
+import { ManualSystem } from '../../src/testing/manual-system.ts';
+
+export const SHAPES = ['table', 'channel', 'log'] as const;
+
+/** One server under the manual clock, and apps on it as separate processes. */
+export function scene(options: MemoryOptions = { shape: 'table' }) {
+  const system = new ManualSystem();
+  const server = memoryServer({ ...options, system });
+  const heard: { name: EventName; at: number; event: Events[EventName] }[] = [];
+  const startedAt = system.now();
+
+  return {
+    system,
+    server,
+    heard,
+    /** An app in a process of its own; `kill` ends it without a word. */
+    process(wait = '5s') {
+      const broker = server.connect();
+      const app: App = lazaret({
+        broker: { name: 'memory', connect: async () => broker },
+        logger: false,
+        system,
+        wait,
+      });
+      for (const name of EVENTS) app.on(name, (event) => heard.push({ name, at: system.now() - startedAt, event }));
+      return { app, broker, kill: () => server.kill(broker), cut: () => server.cut(broker) };
+    },
+    /** Milliseconds since the scene began. */
+    now: () => system.now() - startedAt,
+    of<E extends EventName>(name: E): Events[E][] {
+      return heard.filter((one) => one.name === name).map((one) => one.event as Events[E]);
+    },
+    /** Starts without waiting for real time: a connect or a subscribe may take turns of the manual clock. */
+    async run<T>(work: Promise<T>, ms = 0): Promise<T> {
+      await system.advance(ms);
+      return work;
+    },
+  };
+}
+
+const EVENTS: readonly EventName[] = [
+  'done',
+  'retrying',
+  'released',
+  'quarantined',
+  'lease-lost',
+  'abandoned',
+  'unaccounted-deliveries',
+  'suspects',
+  'running-alone',
+  'trouble',
+  'stopped',
+];
+
+export class Deferred<T = void> {
+  resolve!: (value: T) => void;
+  reject!: (reason: unknown) => void;
+  readonly promise: Promise<T> = new Promise((resolve, reject) => {
+    this.resolve = resolve;
+    this.reject = reject;
+  });
+}
