@@ -44,7 +44,7 @@ export function explainFingerprint({ error, reason, stage }: Failing): Fingerpri
   return { fingerprint: `${VERSION}:${fnv1a64(lines.join('\n'))}`, lines };
 }
 
-/** A host with two addresses fails twice, one with three three times: links that look the same count once. */
+/** A host with several addresses fails once for each: links that look the same count once. */
 function errorLines(error: NormalError): string[] {
   const lines = [errorLine(error)];
   for (let at = 0; at < error.causes.length && at < LINKS - 1; at++) {

@@ -132,16 +132,17 @@ function cleanFile(place: string): string | undefined {
 const CONTENT_HASH = /([.-])(?=[A-Za-z]{0,64}\d)[A-Za-z0-9]{8,64}(?=\.[a-z]{1,4}$)/;
 
 function withoutSharedFolder(frames: readonly Frame[]): readonly Frame[] {
-  const folders = frames.map(({ file }) => folderOf(file)).filter((folder) => folder !== '');
-  let shared = folders[0] ?? '';
-  for (const folder of folders) while (!folder.startsWith(shared)) shared = folderOf(shared.slice(0, -1));
+  const placed = frames.filter(({ file }) => file.includes('/'));
+  const shared = placed.map(({ file }) => file).reduce(sharedStart, placed[0]?.file ?? '');
+  const folder = shared.slice(0, shared.lastIndexOf('/') + 1);
   return frames.map(({ call, file }) => ({
     call,
-    file: (file.startsWith(shared) ? file.slice(shared.length) : file).replace(CONTENT_HASH, '$1*'),
+    file: (file.startsWith(folder) ? file.slice(folder.length) : file).replace(CONTENT_HASH, '$1*'),
   }));
 }
 
-/** With the `/` at its end; '' where there is none. */
-function folderOf(path: string): string {
-  return path.slice(0, path.lastIndexOf('/') + 1);
+function sharedStart(one: string, other: string): string {
+  let at = 0;
+  while (at < one.length && one.charCodeAt(at) === other.charCodeAt(at)) at++;
+  return one.slice(0, at);
 }

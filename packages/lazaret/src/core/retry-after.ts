@@ -39,7 +39,7 @@ export function clampRetryAfter(ms: unknown): number | undefined {
 }
 
 /** A value of `Retry-After`: seconds (as text or number) or an HTTP date. A date that is past means at once. */
-export function readRetryAfter(value: unknown, now: number): number | undefined {
+function readRetryAfter(value: unknown, now: number): number | undefined {
   if (typeof value === 'number') return clampRetryAfter(value * 1000);
   if (typeof value !== 'string' || value.length > LONGEST_TEXT) return undefined;
   const text = value.trim();

@@ -31,10 +31,10 @@ export async function memoryHarness(
     broker: async () => connect(),
     kill: async (broker) => server.kill(clients.get(broker)!),
     pass: (ms) => system.advance(ms),
-    async queue() {
+    async queue({ retryDelaysMs }) {
       const queue = `queue-${++queues}`;
       const owner = server.connect();
-      await (await owner.provision(queue, {})).apply();
+      await (await owner.provision(queue, { retryDelaysMs })).apply();
       await owner.close();
       return queue;
     },

@@ -257,7 +257,7 @@ describe('finding a binding', () => {
     expect(injected.isOpen).toBe(true);
     injected.close();
     for (const none of [{}, { prepare: () => ({}) }, null]) {
-      expect(() => adopt(none as SqliteDatabase)).toThrowError(expect.objectContaining({ code: 'LZ1118' }));
+      expect(() => adopt(none as unknown as SqliteDatabase)).toThrowError(expect.objectContaining({ code: 'LZ1118' }));
     }
   });
 

@@ -38,7 +38,7 @@ function told(code: string, file: string, ...words: readonly string[]) {
   };
 }
 
-const withDatabase = (work: (db: DatabaseSync) => void) => {
+const withDatabase = (work: (db: InstanceType<typeof DatabaseSync>) => void) => {
   const db = new DatabaseSync(scene.file);
   work(db);
   db.close();

@@ -11,7 +11,7 @@ afterEach(() => scene.end());
 
 /** A database that notes every statement that is prepared on it. */
 function noting(file: string): {
-  readonly database: DatabaseSync;
+  readonly database: InstanceType<typeof DatabaseSync>;
   readonly noted: SqliteDatabase;
   readonly sql: Set<string>;
 } {

@@ -1,3 +1,7 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SqliteDatabase } from '../../src/drivers/sqlite/binding.ts';
@@ -105,6 +109,27 @@ describe('one transaction for one turn', () => {
 });
 
 describe('a lock of somebody else', () => {
+  it('keeps the process alive while something is to be written', async () => {
+    const { system } = scene;
+    let alive = 0;
+    system.stayAlive = () => {
+      alive++;
+      return () => {
+        alive--;
+      };
+    };
+    const broker = await scene.broker();
+    const stranger = await scene.stranger();
+    stranger.exec('BEGIN IMMEDIATE');
+    const published = send(broker, 'a');
+    await system.advance(100);
+    expect(alive).toBe(1);
+    stranger.exec('COMMIT');
+    await system.advance(200);
+    expect(alive).toBe(0);
+    expect(await published).toEqual(['done']);
+  });
+
   it('is waited for without blocking, and all that came meanwhile is done', async () => {
     const broker = await scene.broker();
     const subscription = await subscribe(broker);
@@ -154,7 +179,7 @@ describe('a lock of somebody else', () => {
 describe('a full disk', () => {
   let broker: SqliteBroker;
   let subscription: Subscription;
-  let database: DatabaseSync;
+  let database: InstanceType<typeof DatabaseSync>;
   const grow = (pages: number) => database.exec(`PRAGMA max_page_count = ${pages}`);
   const large = (text: string) => message(text, { headers: [['x', 'y'.repeat(500_000)]] });
 
@@ -192,6 +217,53 @@ describe('a full disk', () => {
     expect(await subscription.settle([ack(b!)])).toEqual(['done']);
     expect((await pull(subscription)).map(textOf)).toEqual(['e']);
     expect((await broker.letters.list({ max: 10 })).items).toEqual([]);
+  });
+});
+
+it('finds one guilty message among a thousand in few transactions', async () => {
+  const { database, begun } = noting(scene.file);
+  const broker = await scene.broker({ database });
+  await send(broker, 'first');
+  database.exec('PRAGMA max_page_count = 300');
+  begun.length = 0;
+  const batch = Array.from({ length: 1_000 }, (_, i) => ({ body: i === 777 ? Buffer.alloc(2_000_000) : null }));
+  const results = await broker.publish(QUEUE, batch);
+  expect(results.flatMap((result, i) => (result === 'done' ? [] : [i]))).toEqual([777]);
+  expect(begun.length).toBeLessThan(30);
+});
+
+describe.skipIf(!canMount())('a file system that is really full', () => {
+  let mounted: string;
+  beforeEach(() => {
+    mounted = join(scene.folder, 'small');
+    mkdirSync(mounted);
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=3m', 'tmpfs', mounted]);
+  });
+  afterEach(() => execFileSync('umount', ['--lazy', mounted]));
+
+  it('loses nothing that was confirmed, and takes more when there is room again', async () => {
+    const ballast = join(mounted, 'ballast');
+    writeFileSync(ballast, Buffer.alloc(1_000_000));
+    const broker = await scene.broker({ file: join(mounted, 'test.db') });
+    const confirmed: string[] = [];
+    let refused: unknown;
+    for (let i = 0; refused === undefined && i < 1_000; i++) {
+      const [result] = await broker.publish(QUEUE, [message(`m${i}`, { headers: [['x', 'y'.repeat(10_000)]] })]);
+      if (result === 'done') confirmed.push(`m${i}`);
+      else refused = result;
+    }
+    expect(refused).toMatchObject({ code: 'LZ1115', message: expect.stringContaining('disk is full') });
+    expect(confirmed.length).toBeGreaterThan(10);
+    rmSync(ballast);
+    expect(await send(broker, 'after')).toEqual(['done']);
+    const seen: string[] = [];
+    const subscription = await subscribe(broker);
+    for (let some = await pull(subscription); some.length > 0; some = await pull(subscription)) {
+      seen.push(...some.map(textOf));
+      expect(await subscription.settle(some.map(ack))).toEqual(some.map(() => 'done'));
+    }
+    expect(seen).toEqual([...confirmed, 'after']);
+    await broker.close();
   });
 });
 
@@ -233,3 +305,17 @@ describe('a closed broker', () => {
     await failure;
   });
 });
+
+/** A disk of a few megabytes is made by mounting one, which only root may, and not in every container. */
+function canMount(): boolean {
+  const folder = mkdtempSync(join(tmpdir(), 'lazaret-mount-'));
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', folder], { stdio: 'ignore' });
+    execFileSync('umount', [folder], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -64,5 +64,6 @@ function mortal(system: System, life: { readonly isOver: boolean }): System {
     id: () => system.id(),
     after: (ms, run) => system.after(ms, unlessDead(run)),
     turn: (run) => system.turn(unlessDead(run)),
+    stayAlive: () => system.stayAlive(),
   };
 }

@@ -27,7 +27,7 @@ export function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
 }
 
 /** Does `act` as far as the fault lets it. */
-export async function suffer<T>(fault: Fault, client: Client, act: () => T | Promise<T>): Promise<Answer<T>> {
+async function suffer<T>(fault: Fault, client: Client, act: () => T | Promise<T>): Promise<Answer<T>> {
   switch (fault) {
     case 'refused':
     case 'unroutable':

@@ -1,8 +1,7 @@
-import { clip } from '../../core/clip.ts';
-import type { Evidence } from '../../core/evidence.ts';
-import { HEADER } from '../../core/headers.ts';
+import { type Evidence, evidenceHeader, plainEvidenceHeaders, readEvidence } from '../../core/evidence.ts';
+import { EVIDENCE_HEADER, HEADER } from '../../core/headers.ts';
 import type { HeaderList, Message } from '../../core/message.ts';
-import { headerText, withHeader } from '../../core/message.ts';
+import { headerText, withoutHeaders } from '../../core/message.ts';
 
 /** A dead letter as it lies in its queue. */
 export interface Letter {
@@ -11,36 +10,17 @@ export interface Letter {
   readonly evidence?: Evidence;
 }
 
-const BUDGET_BYTES = 4096;
+const EVIDENCE_BYTES = 4096;
+const OURS: readonly string[] = [HEADER.evidence, ...Object.values(EVIDENCE_HEADER)];
 
-/** `headers` with the evidence, cut down step by step until it fits 4 KiB. */
+/** `headers` with the evidence instead of an older one's: as one header for us, and as plain ones for others. */
 export function withEvidence(headers: HeaderList, evidence: Evidence): HeaderList {
-  const texts = [evidence, shortened(evidence), bare(evidence)].map((candidate) => JSON.stringify(candidate));
-  return withHeader(
-    headers,
-    HEADER.evidence,
-    texts.find((text) => Buffer.byteLength(text) <= BUDGET_BYTES) ?? texts[2]!,
-  );
+  const { text } = evidenceHeader(evidence, EVIDENCE_BYTES);
+  const written: HeaderList = text === undefined ? [] : [[HEADER.evidence, text]];
+  return [...withoutHeaders(headers, OURS), ...plainEvidenceHeaders(evidence), ...written];
 }
 
 export function letterOf(message: Message): Letter {
-  const text = headerText(message.headers, HEADER.evidence);
-  if (text === undefined) return { message };
-  try {
-    return { message, evidence: JSON.parse(text) as Evidence };
-  } catch {
-    return { message };
-  }
-}
-
-function shortened(evidence: Evidence): Evidence {
-  const { error, ...rest } = evidence;
-  const brief = { ...rest, why: clip(rest.why, 200) };
-  return error === undefined
-    ? brief
-    : { ...brief, error: { name: error.name, message: clip(error.message, 500), causes: [] } };
-}
-
-function bare({ error: _, ...evidence }: Evidence): Evidence {
-  return { ...evidence, why: clip(evidence.why, 200) };
+  const evidence = readEvidence(headerText(message.headers, HEADER.evidence) ?? '');
+  return evidence === undefined ? { message } : { message, evidence };
 }

@@ -17,7 +17,7 @@ interface CommonOptions {
   readonly limits?: Partial<Limits>;
 }
 
-export type Limits = Pick<Capabilities, 'maxDelayMs' | 'delayGrainMs' | 'maxPublishDelayMs' | 'headerBudgetBytes'>;
+type Limits = Pick<Capabilities, 'maxDelayMs' | 'delayGrainMs' | 'maxPublishDelayMs' | 'headerBudgetBytes'>;
 
 /** Like SQLite and PostgreSQL; with `ghostPolls` like SQS. */
 export interface TableOptions extends CommonOptions {

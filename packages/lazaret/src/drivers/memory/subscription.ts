@@ -67,6 +67,8 @@ export class MemorySubscription implements Subscription, Session, Front {
   readonly #handedOut: HandedOut;
   readonly #service: Service;
   #state: 'open' | 'closing' | 'closed' = 'open';
+  #closing: Promise<void> | undefined;
+  #wakePlanned = false;
   #toldSuspects = 0;
   #seenSuspects = 0;
 
@@ -110,8 +112,13 @@ export class MemorySubscription implements Subscription, Session, Front {
     return this.#client.hear(answers.map((answer) => this.#settleResult(answer)));
   }
 
-  async close(): Promise<void> {
-    if (this.#state !== 'open') return;
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    if (this.#client.isDead) return this.#client.connected();
     this.#state = 'closing';
     if (!this.#service.pollsOutliveClients) this.#pulls.end();
     await this.#pulls.idle();
@@ -209,8 +216,14 @@ export class MemorySubscription implements Subscription, Session, Front {
 
   // --- what the service sees --------------------------------------------------------------------------------------
 
+  /** Once all of a batch is in, so that one pull brings the whole of it. */
   wake(): void {
-    this.#pulls.wake();
+    if (this.#wakePlanned || this.#pulls.size === 0) return;
+    this.#wakePlanned = true;
+    queueMicrotask(() => {
+      this.#wakePlanned = false;
+      this.#pulls.wake();
+    });
   }
 
   lose(receipts: Iterable<unknown>): void {
@@ -223,6 +236,7 @@ export class MemorySubscription implements Subscription, Session, Front {
 
   /** Told on change, and never from within a call of ours. */
   suspects(waiting: number): void {
+    if (waiting === this.#seenSuspects) return;
     this.#seenSuspects = waiting;
     queueMicrotask(() => {
       if (this.#seenSuspects === this.#toldSuspects || this.#state === 'closed' || this.#client.isDead) return;

@@ -4,7 +4,7 @@ import { LazaretError } from '../../core/errors.ts';
 import type { System } from '../../ports/system.ts';
 import { adopt, type Database, findBinding } from './binding.ts';
 import { explained, isBusy } from './errors.ts';
-import { lockWait } from './lock-wait.ts';
+import { afterLock } from './lock-wait.ts';
 import { judgeFileSystem } from './network-file-system.ts';
 import type { SqliteSettings } from './options.ts';
 import { checkOwner, checkVersion, createTables, touchVersion } from './schema.ts';
@@ -14,10 +14,10 @@ import { inTransaction } from './transaction.ts';
 const BUSY_TIMEOUT_MS = 15;
 
 /**
- * A commit that finds the write-ahead log this long (32 MB) moves it into the database by itself. Rare on purpose: the pauses
+ * A commit that finds the write-ahead log this long (16 MB) moves it into the database by itself. Rare on purpose: the pauses
  * between writes do it before (checkpoint.ts), and a page that changed a hundred times is then moved once.
  */
-export const WAL_PAGES = 8_000;
+const WAL_PAGES = 4_000;
 /** What the log file shrinks to after it grew beyond, because a reader kept it from being moved. */
 const WAL_BYTES_KEPT = 64 * 1024 * 1024;
 
@@ -65,7 +65,7 @@ async function prepare(open: OpenDatabase, settings: SqliteSettings, system: Sys
       return setUp(open);
     } catch (error) {
       if (!isBusy(error) || system.monotonic() >= giveUpAt) throw explained(error, open.file);
-      await new Promise<void>((resolve) => system.after(lockWait(tries, system), resolve));
+      await new Promise<void>((resolve) => afterLock(tries, system, resolve));
     }
   }
 }

@@ -144,9 +144,9 @@ function refusal(message: OutgoingMessage): PublishResult {
   }
 }
 
-/** Throws LZ1003 for a delay that is none, or longer than the broker keeps. */
+/** In whole milliseconds, never early. Throws LZ1003 for a delay that is none, or longer than the broker keeps. */
 export function checkDelay(delayMs: number): number {
-  if (Number.isFinite(delayMs) && delayMs >= 0 && delayMs <= MAX_DELAY_MS) return Math.round(delayMs);
+  if (Number.isFinite(delayMs) && delayMs >= 0 && delayMs <= MAX_DELAY_MS) return Math.ceil(delayMs);
   throw new LazaretError('LZ1003', `A delay of ${String(delayMs).slice(0, 40)} ms is out of range.`, {
     hint: `It lies between 0 and ${MAX_DELAY_MS} ms.`,
   });

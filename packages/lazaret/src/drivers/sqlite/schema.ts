@@ -66,7 +66,6 @@ const TABLES = `
     body BLOB
   );
   CREATE INDEX lazaret_letters_by_time ON lazaret_letters (queue, dead_at);
-  CREATE INDEX lazaret_letters_by_id ON lazaret_letters (queue, id);
   CREATE INDEX lazaret_dead_keys ON lazaret_letters (queue, key) WHERE key IS NOT NULL AND state = 'open';
 
   CREATE TABLE lazaret_dedupe (

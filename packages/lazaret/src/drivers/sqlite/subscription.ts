@@ -85,7 +85,7 @@ export class SqliteSubscription implements Subscription {
       const suspect = claims.takeSuspect(this.#handOut.queue, inOrder, now, leaseEndsAt);
       return suspect === undefined ? NOTHING : [suspect];
     });
-    this.#read(() => this.#suspects.look());
+    this.#suspects.look();
     return row === undefined ? undefined : toDelivery(row, this.#handOut);
   }
 
@@ -121,20 +121,16 @@ export class SqliteSubscription implements Subscription {
     const { queue } = this.#handOut;
     const take = this.#options.order === 'key' ? 'takeInOrder' : 'take';
     const giveUpAt = system.monotonic() + this.#options.waitMs;
-    for (;;) {
-      this.#read(() => this.#suspects.lookNowAndThen());
-      const mark = wakeUp.mark(queue);
-      const rows = await this.#claim((now, leaseEndsAt) => claims[take](queue, max, now, leaseEndsAt));
-      if (rows.length > 0) return rows.map((row) => toDelivery(row, this.#handOut));
-      const leftMs = giveUpAt - system.monotonic();
-      if (leftMs <= 0 || signal.aborted || this.#isClosed) return NOTHING;
-      await this.#read(() => wakeUp.wait(queue, mark, leftMs, signal, () => this.#suspects.look()));
-    }
-  }
-
-  #read<T>(read: () => T): T {
     try {
-      return read();
+      for (;;) {
+        this.#suspects.lookNowAndThen();
+        const mark = wakeUp.mark(queue);
+        const rows = await this.#claim((now, leaseEndsAt) => claims[take](queue, max, now, leaseEndsAt));
+        if (rows.length > 0) return rows.map((row) => toDelivery(row, this.#handOut));
+        const leftMs = giveUpAt - system.monotonic();
+        if (leftMs <= 0 || signal.aborted || this.#isClosed) return NOTHING;
+        await wakeUp.wait(queue, mark, leftMs, signal, () => this.#suspects.look());
+      }
     } catch (error) {
       throw explained(error, this.#parts.file);
     }

@@ -2,10 +2,10 @@ import { LazaretError } from '../../core/errors.ts';
 import type { Cancel, System } from '../../ports/system.ts';
 import type { Database, Statement } from './binding.ts';
 import { explained, isBusy } from './errors.ts';
-import { lockWait } from './lock-wait.ts';
+import { afterLock } from './lock-wait.ts';
 import { rollBack } from './transaction.ts';
 
-/** One call's share of a transaction. Its items stand for themselves: where all together fail, each is tried alone. */
+/** One call's share of a transaction. Its items stand for themselves: where all together fail, each stands or falls alone. */
 export interface Work {
   /** Claims go last: what was settled and published in the same turn is out of the way, or there to be taken. */
   readonly kind: 'write' | 'claim';
@@ -94,8 +94,7 @@ export class Writer {
         this.#locked(works, error);
         return;
       }
-      if (works.length === 1 && works[0]!.size <= 1) works[0]!.fail(0, works[0]!.size, explained(error, this.#file));
-      else this.#apart(works);
+      for (const work of works) this.#salvage(work, 0, work.size);
     }
     this.#lockedSince = undefined;
     this.#events.committed();
@@ -143,23 +142,18 @@ export class Writer {
     this.#synchronous = wanted;
   }
 
-  /** Together they fail: one after the other, and where a call fails its items one after the other, so that only the guilty do. */
-  #apart(works: readonly Work[]): void {
-    for (const work of works) {
-      if (works.length > 1 && this.#failureOf(work, 0, work.size) === undefined) continue;
-      for (let i = 0; i < work.size; i++) {
-        const error = this.#failureOf(work, i, i + 1);
-        if (error !== undefined) work.fail(i, i + 1, error);
-      }
-    }
-  }
-
-  #failureOf(work: Work, from: number, to: number): Error | undefined {
+  /** Together they fail: halved until only the guilty are left, so that they harm no neighbour. */
+  #salvage(work: Work, from: number, to: number): void {
     try {
       this.#transact([work], from, to);
-      return undefined;
     } catch (error) {
-      return explained(error, this.#file);
+      if (to - from <= 1) {
+        work.fail(from, to, explained(error, this.#file));
+        return;
+      }
+      const middle = (from + to) >>> 1;
+      this.#salvage(work, from, middle);
+      this.#salvage(work, middle, to);
     }
   }
 
@@ -182,7 +176,7 @@ export class Writer {
     this.#writes.unshift(...works.filter((work) => work.kind === 'write'));
     this.#claims.unshift(...works.filter((work) => work.kind === 'claim'));
     this.#schedule(() => {
-      this.#wait = this.#system.after(lockWait(this.#lockedTries++, this.#system), this.#flush);
+      this.#wait = afterLock(this.#lockedTries++, this.#system, this.#flush);
     });
   }
 

@@ -5,7 +5,7 @@ import { LazaretError } from '../../core/errors.ts';
 import { normalise } from '../../core/normalise.ts';
 import type { Failure } from '../../core/outcome.ts';
 import { peek } from '../../core/peek.ts';
-import { realSystem } from '../../system.ts';
+import type { System } from '../../ports/system.ts';
 import type { Keeper } from '../context.ts';
 import type { Handler } from '../inline.ts';
 import { inline } from '../inline.ts';
@@ -17,77 +17,130 @@ import { decodeRequest, encodeReply, LONGEST_WHY } from './protocol.ts';
 import type { Thrown } from './thrown.ts';
 import { packThrown } from './thrown.ts';
 
-/**
- * The entry of a child process: loads one handler and performs what its parent sends, one message at a time, as `inline` does. What the
- * handler throws is only packed here: the classifier, and what the user wrote for it, live in the parent.
- */
-
+/** As the parent set it up: its end of the pipe, and what it wrote on the command line. */
 const PIPE = 3;
+const HANDLER_ARGUMENT = 2;
+
 /** Sent to all of a terminal or a service at once. The parent is meant: it lets handlers finish, and then ends us. */
 const FOR_THE_PARENT = ['SIGINT', 'SIGTERM', 'SIGHUP'];
-const IN_THE_PARENT = {} as Failure;
+const LONGEST_LAST_WORDS = 200;
 
-const [, , handlerHref = ''] = process.argv;
-const pipe = new Socket({ fd: PIPE });
-const asks = new Map<number, (ours: boolean) => void>();
-let token = '';
-let lastAsk = 0;
-let handler: Handler;
-let schema: Schema | undefined;
-let current: { readonly job: number; readonly run: Run } | undefined;
-
-pipe.on(
-  'data',
-  unframe(Number.POSITIVE_INFINITY, (payload) => hear(decodeRequest(payload))),
-);
-pipe.on('error', () => process.exit());
-pipe.on('end', () => process.exit());
-for (const signal of FOR_THE_PARENT) process.on(signal, () => undefined);
-process.on('uncaughtExceptionMonitor', (thrown) => {
-  const { name, message } = normalise(thrown);
-  say({ kind: 'dying', of: oneLine(`${name}: ${message}`, 200) });
-});
-
-function say(reply: Reply): void {
-  pipe.write(encodeReply(token, reply));
+/** Makes this process a child that performs what its parent sends, until the parent closes the pipe or is gone. */
+export function serveParent(system: System): void {
+  const pipe = new Socket({ fd: PIPE });
+  const child = new Child(process.argv[HANDLER_ARGUMENT] ?? '', pipe, system);
+  pipe.on(
+    'data',
+    unframe(Number.POSITIVE_INFINITY, (payload) => child.hear(decodeRequest(payload))),
+  );
+  pipe.on('error', () => process.exit());
+  pipe.on('end', () => process.exit());
+  for (const signal of FOR_THE_PARENT) process.on(signal, () => undefined);
+  process.on('uncaughtExceptionMonitor', (thrown) => child.dying(thrown));
 }
 
-function hear(request: Request): void {
-  switch (request.kind) {
-    case 'load':
-      token = request.token;
-      new Worker(new URL('./parent-watch.js', import.meta.url), { workerData: request }).unref();
-      if (request.reportEveryMs !== undefined) report(request.reportEveryMs);
-      void load();
-      return;
-    case 'perform':
-      void perform(request.job, request.delivery);
-      return;
-    case 'abort':
-      if (current?.job === request.job) current.run.abort(new LazaretError(request.code, request.message));
-      return;
-    case 'extended':
-      asks.get(request.ask)?.(request.ours);
-      asks.delete(request.ask);
+/**
+ * Loads one handler and performs one message at a time, as `inline` does. What is thrown is only packed here: the classifier, and what
+ * the user wrote for it, live in the parent.
+ */
+class Child implements Keeper {
+  readonly #handlerHref: string;
+  readonly #pipe: Socket;
+  readonly #system: System;
+  #token = '';
+  #handler: Handler | undefined;
+  #schema: Schema | undefined;
+  #current: { readonly job: number; readonly run: Run } | undefined;
+  /** Extensions that were asked for and are not answered yet. */
+  readonly #asks = new Map<number, (ours: boolean) => void>();
+  #lastAsk = 0;
+
+  constructor(handlerHref: string, pipe: Socket, system: System) {
+    this.#handlerHref = handlerHref;
+    this.#pipe = pipe;
+    this.#system = system;
+  }
+
+  hear(request: Request): void {
+    switch (request.kind) {
+      case 'load':
+        void this.#begin(request);
+        break;
+      case 'perform':
+        void this.#perform(request.job, request.delivery);
+        break;
+      case 'abort':
+        if (this.#current?.job !== request.job) break;
+        this.#current.run.abort(new LazaretError(request.code, request.message));
+        break;
+      case 'extended':
+        this.#asks.get(request.ask)?.(request.ours);
+        this.#asks.delete(request.ask);
+    }
+  }
+
+  dying(thrown: unknown): void {
+    const { name, message } = normalise(thrown);
+    this.#say({ kind: 'dying', of: oneLine(`${name}: ${message}`, LONGEST_LAST_WORDS) });
+  }
+
+  #say(reply: Reply): void {
+    this.#pipe.write(encodeReply(this.#token, reply));
+  }
+
+  // --- loading ----------------------------------------------------------------------------------------------------
+
+  async #begin({ token, parent, reportEveryMs }: Extract<Request, { kind: 'load' }>): Promise<void> {
+    this.#token = token;
+    new Worker(new URL('./parent-watch.js', import.meta.url), { workerData: { parent } }).unref();
+    if (reportEveryMs !== undefined) this.#report(reportEveryMs);
+    try {
+      const module: unknown = await import(this.#handlerHref);
+      this.#handler = handlerIn(module);
+      this.#schema = peek(module, 'schema') as Schema | undefined;
+      this.#say({ kind: this.#handler === undefined ? 'unfit' : 'ready' });
+    } catch (thrown) {
+      this.#say({ kind: 'unloadable', thrown: packThrown(thrown, this.#system.now()) });
+    }
+  }
+
+  #report(everyMs: number): void {
+    this.#say({ kind: 'uses', bytes: process.memoryUsage.rss() });
+    this.#system.after(everyMs, () => this.#report(everyMs));
+  }
+
+  // --- performing -------------------------------------------------------------------------------------------------
+
+  async #perform(job: number, delivery: SentDelivery): Promise<void> {
+    const run = new Run({ ...delivery, receipt: undefined }, this.#system.monotonic(), false);
+    let thrown: Thrown = [];
+    const pack = (value: unknown): Failure => {
+      thrown = packThrown(value, this.#system.now());
+      return FAILED;
+    };
+    this.#current = { job, run };
+    const outcome = await inline(this.#handler!, pack, this.#schema).perform(run, this);
+    this.#endAsks();
+    this.#current = undefined;
+    const end = outcome.kind === 'failed' ? ({ kind: 'threw', thrown } as const) : bounded(outcome as Said);
+    this.#say({ kind: 'ended', job, end });
+  }
+
+  prolong(run: Run, ms: number): Promise<boolean> {
+    if (this.#current?.run !== run) return Promise.resolve(false);
+    const ask = ++this.#lastAsk;
+    this.#say({ kind: 'extend', job: this.#current.job, ask, ms });
+    return new Promise((answer) => this.#asks.set(ask, answer));
+  }
+
+  #endAsks(): void {
+    for (const answer of this.#asks.values()) answer(false);
+    this.#asks.clear();
   }
 }
 
-function report(everyMs: number): void {
-  say({ kind: 'uses', bytes: process.memoryUsage.rss() });
-  realSystem.after(everyMs, () => report(everyMs));
-}
-
-async function load(): Promise<void> {
-  try {
-    const module: unknown = await import(handlerHref);
-    const found = handlerIn(module);
-    if (found !== undefined) handler = found;
-    schema = peek(module, 'schema') as Schema | undefined;
-    say({ kind: found === undefined ? 'unfit' : 'ready' });
-  } catch (thrown) {
-    say({ kind: 'unloadable', thrown: packThrown(thrown, realSystem.now()) });
-  }
-}
+/** Stands for what the parent will find. */
+const FAILED = {} as Failure;
 
 /** The default export or the one named `handler`; where CommonJS was compiled from a module, both stand one level deeper. */
 function handlerIn(module: unknown): Handler | undefined {
@@ -96,31 +149,9 @@ function handlerIn(module: unknown): Handler | undefined {
   return candidates.find((candidate) => typeof candidate === 'function') as Handler | undefined;
 }
 
-async function perform(job: number, delivery: SentDelivery): Promise<void> {
-  const run = new Run({ ...delivery, receipt: undefined }, 0, false);
-  let thrown: Thrown = [];
-  const pack = (value: unknown): Failure => {
-    thrown = packThrown(value, realSystem.now());
-    return IN_THE_PARENT;
-  };
-  current = { job, run };
-  const outcome = await inline(handler, pack, schema).perform(run, keeper);
-  current = undefined;
-  for (const answer of asks.values()) answer(false);
-  asks.clear();
-  say({ kind: 'ended', job, end: outcome.kind === 'failed' ? { kind: 'threw', thrown } : bounded(outcome as Said) });
-}
-
 /** Handlers written without types say anything. */
 function bounded(outcome: Said): Said {
-  return outcome.kind === 'done' ? outcome : { ...outcome, why: clip(String(outcome.why ?? ''), LONGEST_WHY) };
+  if (outcome.kind === 'done') return outcome;
+  const why: unknown = outcome.why;
+  return { ...outcome, why: typeof why === 'string' ? clip(why, LONGEST_WHY) : '' };
 }
-
-const keeper: Keeper = {
-  prolong(run, ms) {
-    if (current?.run !== run) return Promise.resolve(false);
-    const ask = ++lastAsk;
-    say({ kind: 'extend', job: current.job, ask, ms });
-    return new Promise((answer) => asks.set(ask, answer));
-  },
-};

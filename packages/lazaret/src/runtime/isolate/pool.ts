@@ -50,7 +50,7 @@ export interface PoolSetup extends MemberSetup {
   readonly fail: Classifier;
 }
 
-/** Needs a child. Exactly one of its functions is called, once, when it waits no more. */
+/** Needs a child. What is called first ends its waiting. */
 interface Waiter {
   readonly fresh: boolean;
   serve(member: Member): void;
@@ -109,24 +109,19 @@ export class Pool implements Performer {
 
   #performOnce(run: Run, keeper: Keeper): Promise<Ending | NotStarted> {
     return new Promise((resolve) => {
-      const { signal } = run;
       const resumeDeadline = pauseDeadline(run, keeper, this.#setup.system);
       const waiter: Waiter = {
         fresh: run.deaths > 0,
         serve: (member) => {
-          signal.removeEventListener('abort', abort);
           resumeDeadline();
           resolve(member.perform(run, keeper));
           this.#weighSoon();
         },
-        turnAway: (ending) => {
-          signal.removeEventListener('abort', abort);
-          resolve(ending);
-        },
+        turnAway: resolve,
       };
-      const abort = () => this.#turnAway(waiter, ABORTED);
-      signal.addEventListener('abort', abort);
-      if (signal.aborted) abort();
+      // Comes to nothing once it was served: from then on its member listens.
+      run.signal.addEventListener('abort', () => this.#turnAway(waiter, ABORTED), { once: true });
+      if (run.aborted) this.#turnAway(waiter, ABORTED);
       else this.#wait(waiter);
     });
   }

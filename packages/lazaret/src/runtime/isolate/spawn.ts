@@ -32,7 +32,7 @@ export interface SpawnSeen {
 export type Spawn = (seen: SpawnSeen) => Spawned;
 
 /** The compiled entry, whether this file itself runs compiled or not. */
-const ENTRY = new URL('../../../dist/runtime/isolate/child.js', import.meta.url);
+const ENTRY = new URL('../../../dist/child.js', import.meta.url);
 /** What a child said last may be read after its end; after so long nobody waits for it any more. */
 const LAST_WORDS_MS = 100;
 

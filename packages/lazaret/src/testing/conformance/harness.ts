@@ -14,8 +14,8 @@ export interface Harness {
   cut?(broker: Broker): Promise<void>;
   /** Lets time pass: a manual System is advanced, a real one waited for. 0 lets run what is ready. */
   pass(ms: number): Promise<void>;
-  /** A fresh, empty queue, provisioned. `ordered`: one that keeps the order of keys, where the driver has such. */
-  queue(options?: QueueOptions): Promise<string>;
+  /** A fresh, empty queue, provisioned. */
+  queue(options: QueueOptions): Promise<string>;
   /** The dead letters of `queue`, in any order. */
   letters(queue: string): Promise<readonly Letter[]>;
   /**
@@ -31,7 +31,10 @@ export interface Harness {
 }
 
 export interface QueueOptions {
-  readonly ordered?: boolean;
+  /** One that keeps the order of keys, where the driver has such. */
+  readonly ordered: boolean;
+  /** The delays that will be asked for, ascending, for brokers that have to know them beforehand. */
+  readonly retryDelaysMs: readonly number[];
 }
 
 export interface Letter {

@@ -10,7 +10,7 @@ import { Worker } from './worker.ts';
 export type { Case } from './case.ts';
 export { THEMES } from './cases/index.ts';
 export type { Harness, Letter, QueueOptions } from './harness.ts';
-export type { Examinee, Need } from './needs.ts';
+export type { Examinee } from './needs.ts';
 
 export interface ConformanceOptions {
   /** The driver's, in front of every case. */
@@ -26,6 +26,9 @@ export interface ConformanceOptions {
 /**
  * Registers every case of the suite for one driver. Which of them apply is read from what the driver promises;
  * those that do not are registered with the reason, never dropped.
+ *
+ *     import { test } from 'vitest'; // or node:test, or any other
+ *     await conformance({ name: 'mine', test, open: openMyHarness });
  */
 export async function conformance({ name, test, skip, open }: ConformanceOptions): Promise<void> {
   const examinee = await examine(open);
@@ -59,7 +62,7 @@ export async function examine(open: () => Promise<Harness>): Promise<Examinee> {
   const { longMs } = patienceOf(harness);
   const broker: Broker = await soon(harness, 'connect', harness.broker(), longMs);
   const subscribe = async (ordered: boolean): Promise<Subscription> => {
-    const queue = await soon(harness, 'provisioning', harness.queue({ ordered }), longMs);
+    const queue = await soon(harness, 'provisioning', harness.queue({ ordered, retryDelaysMs: [] }), longMs);
     const worker = new Worker(harness, broker, {});
     await worker.subscribe(queue);
     return worker.subscription;

@@ -35,6 +35,11 @@ export function foreign(headers: HeaderList): HeaderList {
   return headers.filter(([name]) => !name.startsWith('lazaret-') && !OUR_EVIDENCE.includes(name));
 }
 
+/** The same, to be compared: a broker may know only one of text and bytes, so both are written as UTF-8 in hex. */
+export function foreignInHex(headers: HeaderList): string[] {
+  return foreign(headers).map(([name, value]) => `${name}=${Buffer.from(value).toString('hex')}`);
+}
+
 export function evidence(delivery: Delivery, rest: Partial<Evidence> = {}): Evidence {
   return {
     reason: 'poison',

@@ -8,10 +8,13 @@ import type {
   SubscribeOptions,
 } from '../../ports/broker.ts';
 import type { Capabilities } from '../../ports/capabilities.ts';
-import type { Harness, Letter, QueueOptions } from './harness.ts';
+import type { Harness, Letter } from './harness.ts';
 import type { Examinee } from './needs.ts';
 import { isSettled, type Patience, patienceOf, soon } from './patience.ts';
 import { Worker } from './worker.ts';
+
+/** The delays that cases ask for, in leases. */
+export const DELAY_SHARES = [0.1, 0.2, 0.5, 0.6, 0.8, 1, 1.5, 4] as const;
 
 /** One run of one case: its clients and consumers, and the time that passes while they answer. */
 export class Trial {
@@ -54,8 +57,16 @@ export class Trial {
     return isSettled(this.harness, work, withinMs);
   }
 
+  /** Whether `condition` holds within `withinMs`. */
+  async eventually(condition: () => boolean, withinMs: number = this.patience.graceMs): Promise<boolean> {
+    const endAt = this.now() + withinMs;
+    await this.pass(0);
+    while (!condition() && this.now() < endAt) await this.pass(this.patience.stepMs);
+    return condition();
+  }
+
   /** A delay of about `share` leases, in whole grains. */
-  delayMs(share: number): number {
+  delayMs(share: (typeof DELAY_SHARES)[number]): number {
     const { delayGrainMs } = this.capabilities;
     return Math.ceil((share * this.leaseMs) / delayGrainMs) * delayGrainMs;
   }
@@ -85,8 +96,9 @@ export class Trial {
 
   // --- queues -----------------------------------------------------------------------------------------------------
 
-  queue(options?: QueueOptions): Promise<string> {
-    return this.soon('provisioning', this.harness.queue(options));
+  queue({ ordered = false }: { readonly ordered?: boolean } = {}): Promise<string> {
+    const retryDelaysMs = DELAY_SHARES.map((share) => this.delayMs(share));
+    return this.soon('provisioning', this.harness.queue({ ordered, retryDelaysMs }));
   }
 
   /** By a client of its own. Fails unless every message is stored. */
@@ -118,7 +130,7 @@ export class Trial {
     messages: readonly OutgoingMessage[],
     options: Partial<SubscribeOptions> = {},
   ): Promise<{ readonly queue: string; readonly worker: Worker }> {
-    const queue = await this.queue(options.order === 'key' ? { ordered: true } : undefined);
+    const queue = await this.queue({ ordered: options.order === 'key' });
     await this.publish(queue, messages);
     return { queue, worker: await this.worker(queue, options) };
   }

@@ -87,10 +87,10 @@ export class ChannelQueue {
     if (this.#isPushing) return;
     this.#isPushing = true;
     this.#ripen();
-    for (let channel = this.#nextConsumer(); channel !== undefined; channel = this.#nextConsumer()) {
-      const entry = this.#ready.pop();
-      if (entry === undefined) break;
-      channel.send(this, entry);
+    while (this.#ready.size > 0) {
+      const channel = this.#nextConsumer();
+      if (channel === undefined) break;
+      channel.send(this, this.#ready.pop()!);
     }
     this.#isPushing = false;
     this.#alarm.set(this.#consumers.length > 0 ? this.#delayed.peek()?.dueAt : undefined);

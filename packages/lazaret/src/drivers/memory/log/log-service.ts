@@ -23,8 +23,12 @@ export interface LogServiceParts {
   readonly wanted: SubscribeOptions;
 }
 
+/** Two starts whose owner vanished, and a message is begun only alone. */
+const SUSPECT_CRASHES = 2;
+
 interface LogReceipt {
-  readonly partition: LogPartition;
+  /** Its id. */
+  readonly partition: string;
   readonly offset: number;
   readonly epoch: number;
 }
@@ -41,9 +45,11 @@ export class LogService implements Service {
   readonly #parts: LogServiceParts;
   readonly #front: Front;
   readonly #self: string;
-  readonly #owned = new Map<LogPartition, OwnedPartition>();
+  /** By the id of the partition. */
+  readonly #owned = new Map<string, OwnedPartition>();
   readonly #due: Alarm;
   readonly #arrived = (): void => this.#front.wake();
+  #turn = 0;
   #member: Member | undefined;
   #committing: Promise<CommitResult> | undefined;
 
@@ -62,17 +68,16 @@ export class LogService implements Service {
 
   // --- handing out ------------------------------------------------------------------------------------------------
 
-  /** From each partition in turn, so that none waits behind a full one. */
+  /** From each partition in turn, so that a small pull starves none. */
   take(max: number): readonly Delivery[] {
     const now = this.#parts.world.clock.now();
+    const partitions = [...this.#owned.values()];
     const taken: Delivery[] = [];
-    let unread = [...this.#owned.values()];
-    while (taken.length < max && unread.length > 0) {
-      unread = unread.filter((owned) => {
-        const record = taken.length < max ? owned.next(now) : undefined;
-        if (record !== undefined) taken.push(this.#handOut(owned, record));
-        return record !== undefined;
-      });
+    for (let empty = 0; taken.length < max && empty < partitions.length; ) {
+      const owned = partitions[this.#turn++ % partitions.length]!;
+      const record = owned.next(now);
+      empty = record === undefined ? empty + 1 : 0;
+      if (record !== undefined) taken.push(this.#handOut(owned, record));
     }
     this.#watchDue();
     return taken;
@@ -84,7 +89,7 @@ export class LogService implements Service {
     const { offset, message } = record;
     const past = pastOf(message.headers, record.appendedAt, wanted.maxAttempts, world.clock.now());
     const { charged, crashes, notBefore = past.notBefore } = owned.mark(offset);
-    const receipt: LogReceipt = { partition, offset, epoch };
+    const receipt: LogReceipt = { partition: partition.id, offset, epoch };
     owned.handOut(record, receipt);
     return {
       message: handedCopy(message),
@@ -108,6 +113,7 @@ export class LogService implements Service {
   // --- starting ---------------------------------------------------------------------------------------------------
 
   async #begin(starts: readonly Start[]): Promise<readonly History[]> {
+    await this.#parts.client.connected();
     const histories = starts.map((start) => this.#beginOne(start));
     if (!histories.some(({ begun }) => begun)) return histories;
     const committed = await this.#commit();
@@ -118,13 +124,13 @@ export class LogService implements Service {
   }
 
   #beginOne({ delivery, alone }: Start): History {
-    const { client, wanted, world } = this.#parts;
+    const { wanted, world } = this.#parts;
     const owned = this.#ours(delivery);
     if (owned === undefined) return { attempt: delivery.attempt, strikes: 0, begun: false, ended: false };
     const offset = offsetOf(delivery);
     const { charged, crashes } = owned.mark(offset);
     const { attempt } = pastOf(delivery.message.headers, 0, wanted.maxAttempts, world.clock.now());
-    const begun = (crashes < 2 || alone) && !client.isDead;
+    const begun = crashes < SUSPECT_CRASHES || alone;
     if (begun) owned.begin(offset, this.#self);
     return { attempt: Math.min(attempt + charged, wanted.maxAttempts), strikes: crashes, begun, ended: false };
   }
@@ -253,7 +259,7 @@ export class LogService implements Service {
     const { wanted, group } = this.#parts;
     const member: Member = {
       assigned: (partition, committed, epoch) => {
-        this.#owned.set(partition, new OwnedPartition(partition, committed, epoch, this.#self, wanted.order));
+        this.#owned.set(partition.id, new OwnedPartition(partition, committed, epoch, this.#self, wanted.order));
         partition.readers.add(this.#arrived);
         this.#front.wake();
       },
@@ -265,7 +271,7 @@ export class LogService implements Service {
 
   #giveUp(member: Member, partition: LogPartition): void {
     const { client } = this.#parts;
-    const owned = this.#owned.get(partition);
+    const owned = this.#owned.get(partition.id);
     if (owned === undefined) return;
     if (!client.isDead) {
       owned.endAllStarts();
@@ -276,7 +282,7 @@ export class LogService implements Service {
   }
 
   #forget({ partition }: OwnedPartition): void {
-    this.#owned.delete(partition);
+    this.#owned.delete(partition.id);
     partition.readers.delete(this.#arrived);
   }
 

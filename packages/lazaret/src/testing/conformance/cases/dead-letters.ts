@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Case } from '../case.ts';
-import { evidence, foreign, message, textOf } from '../messages.ts';
+import { evidence, foreignInHex, message, textOf } from '../messages.ts';
 import { LEASES, REFUSES_STALE } from '../needs.ts';
 
 export const DEAD_LETTER_CASES: readonly Case[] = [
@@ -32,9 +32,9 @@ export const DEAD_LETTER_CASES: readonly Case[] = [
           body: Buffer.from(letter.body!).toString(),
           id: letter.id,
           key: letter.key,
-          headers: foreign(letter.headers),
+          headers: foreignInHex(letter.headers),
         },
-        { body: 'poison', id: 'evt-81f2', key: 'customer-7', headers },
+        { body: 'poison', id: 'evt-81f2', key: 'customer-7', headers: foreignInHex(headers) },
       );
     },
   },

@@ -20,7 +20,7 @@ async function assertComesAfter(t: Trial, worker: Worker, delayMs: number, since
 const FOUR_HUNDRED_DAYS_MS = 400 * 24 * 3_600_000;
 
 export const DELAY_CASES: readonly Case[] = [
-  ...[0.1, 0.5, 1.5].map(
+  ...([0.1, 0.5, 1.5] as const).map(
     (share): Case => ({
       name: `brings a retry after ${share} leases, never early`,
       async run(t) {

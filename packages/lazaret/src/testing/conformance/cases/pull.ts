@@ -31,7 +31,7 @@ export const PULL_CASES: readonly Case[] = [
       const queue = await t.queue();
       const worker = await t.worker(queue, { waitMs: t.patience.longMs });
       const pull = worker.pull(5);
-      await t.pass(t.delayMs(0.25));
+      await t.pass(t.delayMs(0.2));
       await t.publish(queue, [message('late')]);
       const pulled = await t.soon('a pull that has something to bring', pull, t.patience.graceMs);
       assert.deepEqual(pulled.map(textOf), ['late']);
@@ -126,7 +126,7 @@ export const PULL_CASES: readonly Case[] = [
     async run(t) {
       const { worker } = await t.begin([message('plain', { headers: [['a', 'b']], key: 'k' })]);
       const { receipt: _, ...delivery } = await worker.one();
-      assert.deepEqual(structuredClone(delivery), delivery);
+      assert.doesNotThrow(() => structuredClone(delivery), 'methods cannot be handed to another process');
     },
   },
 ];

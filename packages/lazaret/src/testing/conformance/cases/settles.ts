@@ -95,7 +95,7 @@ export const SETTLE_CASES: readonly Case[] = [
     async run(t) {
       const { queue, worker } = await t.begin([message('old')]);
       const { firstSeenAt, ...first } = await worker.one();
-      await t.pass(t.delayMs(0.5));
+      await t.pass(0.5 * t.leaseMs);
       await worker.retry({ firstSeenAt, ...first });
       assert.equal((await worker.one()).firstSeenAt, firstSeenAt);
       await t.kill(worker);
@@ -131,7 +131,13 @@ export const SETTLE_CASES: readonly Case[] = [
       ];
       const results = await worker.settle(...batch);
       assert.deepEqual([results.length, ...results.filter((_, i) => i !== 1)], [5, 'done', 'done', 'done', 'done']);
-      assert.deepEqual(textsOf(await worker.take(2)), [m2!, m4!].map(textOf).sort());
+      const back: string[] = [];
+      for (let n = 0; n < 2; n++) {
+        const delivery = await worker.one();
+        back.push(textOf(delivery));
+        await worker.ack(delivery);
+      }
+      assert.deepEqual(back.sort(), textsOf([m2!, m4!]));
       await t.letter(queue);
     },
   },
@@ -159,7 +165,8 @@ export const SETTLE_CASES: readonly Case[] = [
       const delivery = await worker.one();
       await worker.retry(delivery, t.delayMs(0.1));
       await worker.settle({ delivery, verb: 'retry', delayMs: t.delayMs(0.1) });
-      assert.deepEqual(textsOf(await worker.gather(t.leaseMs / 2)), ['once']);
+      await worker.ack(await worker.one());
+      await worker.none(t.delayMs(0.1) + t.patience.graceMs);
     },
   },
   {

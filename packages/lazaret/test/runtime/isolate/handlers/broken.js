@@ -1,0 +1,1 @@
+throw new TypeError('no such setting');

@@ -1,0 +1,8 @@
+import { writeSync } from 'node:fs';
+
+const STDOUT = 1;
+
+export const handler = () => {
+  writeSync(STDOUT, `${process.pid}\n`);
+  for (;;);
+};
