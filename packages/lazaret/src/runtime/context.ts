@@ -57,7 +57,8 @@ export class RunContext implements Context {
   }
 
   get idempotencyKey(): string {
-    return idempotencyKey(this.#run);
+    const { message, source, firstSeenAt } = this.#run.delivery;
+    return message.id ?? `${source.queue}/${source.position ?? firstSeenAt}`;
   }
 
   get signal(): AbortSignal {
@@ -80,26 +81,18 @@ export class RunContext implements Context {
     return this.#keeper.prolong(this.#run, parseDuration(time, 'extend'));
   }
 
+  /** The first word stands; another one is the handler's mistake, and is told to it. */
   #say(outcome: Outcome): void {
-    say(this.#run, outcome);
+    const { said } = this.#run;
+    if (said !== undefined) {
+      throw new LazaretError(
+        'LZ1204',
+        `this run has already said '${said.kind}', so it cannot say '${outcome.kind}'.`,
+        {
+          hint: 'Name one outcome and return.',
+        },
+      );
+    }
+    this.#run.said = outcome;
   }
-}
-
-/** The first word stands; another one is the handler's mistake, and is told to it. */
-export function say(run: Run, outcome: Outcome): void {
-  if (run.said !== undefined) {
-    throw new LazaretError(
-      'LZ1204',
-      `this run has already said '${run.said.kind}', so it cannot say '${outcome.kind}'.`,
-      {
-        hint: 'Name one outcome and return.',
-      },
-    );
-  }
-  run.said = outcome;
-}
-
-export function idempotencyKey(run: Run): string {
-  const { message, source } = run.delivery;
-  return message.id ?? `${source.queue}/${source.position ?? run.delivery.firstSeenAt}`;
 }

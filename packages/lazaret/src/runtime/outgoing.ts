@@ -34,7 +34,7 @@ export async function send(
 }
 
 /** Bytes go as they are, `null` as a tombstone, and everything else as JSON. */
-export function encode(body: unknown): Uint8Array | null {
+function encode(body: unknown): Uint8Array | null {
   if (body === null || body instanceof Uint8Array) return body;
   const text = JSON.stringify(body);
   if (text === undefined) {

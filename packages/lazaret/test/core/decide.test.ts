@@ -159,6 +159,7 @@ describe('decide', () => {
 
 describe('precheck', () => {
   const sighting = (change: Partial<Sighting>): Sighting => ({
+    strikes: 0,
     bodyBytes: 100,
     maxBodyBytes: 100,
     blocked: false,

@@ -5,7 +5,7 @@ import type { ConsumerPolicy } from '../../src/core/policy.ts';
 import { refusal } from './refusal.ts';
 
 /** As users write them, wrong types included. */
-const policyOf = (options: object): ConsumerPolicy => consumerPolicy(options as ConsumeOptions<never>);
+const policyOf = (options: object): ConsumerPolicy => consumerPolicy(options as ConsumeOptions);
 const codeOf = (options: object): string => refusal(() => policyOf(options)).code;
 
 const HOUR_MS = 3_600_000;
@@ -282,7 +282,7 @@ describe('batchOptions', () => {
 
 describe('consumerOrigins', () => {
   const origins = (options: object) =>
-    Object.fromEntries(consumerOrigins(options as ConsumeOptions<never>).map(({ option, from }) => [option, from]));
+    Object.fromEntries(consumerOrigins(options as ConsumeOptions).map(({ option, from }) => [option, from]));
 
   it('names the default where nothing is given', () => {
     expect(origins({})).toEqual({

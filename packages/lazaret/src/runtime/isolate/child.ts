@@ -51,7 +51,7 @@ class Child implements Keeper {
   #handler: Handler | undefined;
   #schema: Schema | undefined;
   #current: { readonly job: number; readonly run: Run } | undefined;
-  /** Extensions that were asked for and are not answered yet. */
+  /** Extensions that were asked for. The parent answers each of them. */
   readonly #asks = new Map<number, (ours: boolean) => void>();
   #lastAsk = 0;
 
@@ -120,7 +120,6 @@ class Child implements Keeper {
     };
     this.#current = { job, run };
     const outcome = await inline(this.#handler!, pack, this.#schema).perform(run, this);
-    this.#endAsks();
     this.#current = undefined;
     const end = outcome.kind === 'failed' ? ({ kind: 'threw', thrown } as const) : bounded(outcome as Said);
     this.#say({ kind: 'ended', job, end });
@@ -131,11 +130,6 @@ class Child implements Keeper {
     const ask = ++this.#lastAsk;
     this.#say({ kind: 'extend', job: this.#current.job, ask, ms });
     return new Promise((answer) => this.#asks.set(ask, answer));
-  }
-
-  #endAsks(): void {
-    for (const answer of this.#asks.values()) answer(false);
-    this.#asks.clear();
   }
 }
 

@@ -36,8 +36,10 @@ interface Job {
   readonly number: number;
   readonly run: Run;
   readonly keeper: Keeper;
-  aborted: boolean;
   end(ending: Ending): void;
+  aborted: boolean;
+  usedBytes: number | undefined;
+  lastWords: string | undefined;
 }
 
 /** What loading a handler may take. */
@@ -60,8 +62,6 @@ export class Member {
   #jobs = 0;
   /** Ends a start or a grace that lasts too long. */
   #cancelKill: Cancel | undefined;
-  #usedBytes: number | undefined;
-  #lastWords: string | undefined;
   /** What it was killed for, where it is to blame. */
   #fault: string | undefined;
   #whenGone: (() => void)[] = [];
@@ -127,7 +127,8 @@ export class Member {
         signal.removeEventListener('abort', abort);
         resolve(job.aborted ? { kind: 'aborted' } : ending);
       };
-      const job: Job = { number: ++this.#jobs, run, keeper, aborted: false, end };
+      const number = ++this.#jobs;
+      const job: Job = { number, run, keeper, end, aborted: false, usedBytes: undefined, lastWords: undefined };
       signal.addEventListener('abort', abort, { once: true });
       this.#begin(job);
     });
@@ -136,8 +137,6 @@ export class Member {
   #begin(job: Job): void {
     this.#state = 'busy';
     this.#job = job;
-    this.#usedBytes = undefined;
-    this.#lastWords = undefined;
     this.#process.ref();
     this.#process.tell({ kind: 'perform', job: job.number, delivery: sent(job.run) });
   }
@@ -160,12 +159,14 @@ export class Member {
     this.#process.unref();
   }
 
-  /** Takes note of what it uses, and kills it for using more than it may. */
+  /** Takes note of what a busy one uses, and kills it for using more than it may. */
   weigh(): void {
     const { memoryBytes } = this.#setup;
-    this.#usedBytes = this.#process.memory() ?? this.#usedBytes;
-    if (memoryBytes === undefined || this.#usedBytes === undefined || this.#usedBytes <= memoryBytes) return;
-    this.#blame('passing its memory limit');
+    const job = this.#job;
+    const usedBytes = this.#process.memory();
+    if (job === undefined || usedBytes === undefined) return;
+    job.usedBytes = usedBytes;
+    if (memoryBytes !== undefined && usedBytes > memoryBytes) this.#blame('passing its memory limit');
   }
 
   // --- what it says -----------------------------------------------------------------------------------------------
@@ -192,7 +193,7 @@ export class Member {
         else this.#blame('asking for another message');
         break;
       case 'dying':
-        this.#lastWords = reply.of;
+        if (this.#job !== undefined) this.#job.lastWords = reply.of;
     }
   }
 
@@ -245,7 +246,7 @@ export class Member {
   #ended(how: string): void {
     this.#cancelKill?.();
     this.#state = 'gone';
-    if (this.#job !== undefined) this.#end(this.#job, { kind: 'died', why: this.#obituary(how) });
+    if (this.#job !== undefined) this.#end(this.#job, { kind: 'died', why: this.#obituary(this.#job, how) });
     if (!this.#wasReady) {
       const died = `got no process: it ended before it was ready: ${how}.`;
       this.#seen.failed(this.#startError ?? this.#handlerError('LZ1205', died));
@@ -255,12 +256,12 @@ export class Member {
   }
 
   /** 'signal SIGKILL for passing its memory limit, having used 91mb of at most 64mb' */
-  #obituary(how: string): string {
+  #obituary({ usedBytes, lastWords }: Job, how: string): string {
     const { memoryBytes } = this.#setup;
-    const because = this.#fault !== undefined ? ` for ${this.#fault}` : '';
-    const words = this.#lastWords !== undefined ? ` after ${this.#lastWords}` : '';
-    const used = this.#usedBytes !== undefined ? `, having used ${inMb(this.#usedBytes)}` : '';
-    const limit = used !== '' && memoryBytes !== undefined ? ` of at most ${formatSize(memoryBytes)}` : '';
+    const because = this.#fault === undefined ? '' : ` for ${this.#fault}`;
+    const words = lastWords === undefined ? '' : ` after ${lastWords}`;
+    const used = usedBytes === undefined ? '' : `, having used ${inMb(usedBytes)}`;
+    const limit = usedBytes === undefined || memoryBytes === undefined ? '' : ` of at most ${formatSize(memoryBytes)}`;
     return `${how}${because}${words}${used}${limit}`;
   }
 }
