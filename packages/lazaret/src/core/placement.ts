@@ -27,8 +27,6 @@ export interface Terms {
 /**
  * Where and how `decision` is carried out. Retries and releases become a hold, where giving the delivery back would break its
  * order or cost more than waiting for it; else they are cut to what the broker can do. What is not a wait is left as it is.
- *
- * At close nothing is placed: whatever is given back then goes back natively.
  */
 export function place(decision: Decision, terms: Terms): Decision {
   switch (decision.verb) {
@@ -41,6 +39,16 @@ export function place(decision: Decision, terms: Terms): Decision {
     case 'quarantine':
       return decision;
   }
+}
+
+/**
+ * The same while the consumer stops: nothing is kept here any more. Where a wait elsewhere would break the order there is none,
+ * and no charge; the delivery is its owner's next one at once.
+ */
+export function placeAtClose(decision: Decision, terms: Terms): Decision {
+  if (decision.verb !== 'retry' && decision.verb !== 'release') return decision;
+  if (holdsForOrder(terms)) return { verb: 'release', delayMs: 0 };
+  return { verb: decision.verb, ...stage(decision.delayMs, terms) };
 }
 
 /**

@@ -7,6 +7,7 @@ import { renderTimetable, timetable } from '../core/timetable.ts';
 import type { Broker, Driver } from '../ports/broker.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { Cancel, System } from '../ports/system.ts';
+import { asError } from './as-error.ts';
 import type { BatchHandler } from './batch.ts';
 import { batched } from './batch.ts';
 import { classifierOf } from './classifier.ts';
@@ -22,6 +23,7 @@ import type { SendOptions } from './outgoing.ts';
 import { send } from './outgoing.ts';
 import type { Schema } from './schema.ts';
 import { Solo } from './solo.ts';
+import { until } from './until.ts';
 
 export interface AppSetup {
   readonly driver: Driver;
@@ -85,7 +87,7 @@ export function createApp(setup: AppSetup): AnyApp {
   const events = announcer(setup.logger);
   const solo = new Solo(system);
   const consumers = new Map<string, { policy: ConsumerPolicy; make: (around: Surroundings) => Consumer }>();
-  let running: Consumer[] = [];
+  const running: Consumer[] = [];
   let state: 'new' | 'started' | 'stopped' = 'new';
   let connection: Promise<Broker> | undefined;
   let stopping: Promise<StopCounts> | undefined;
@@ -116,12 +118,34 @@ export function createApp(setup: AppSetup): AnyApp {
     return { ...policy, version: policy.version ?? setup.version };
   };
 
+  /** A stop that comes in between ends it: what is started by then is the stop's to end. */
+  const startAll = async (): Promise<void> => {
+    const around = { broker: await broker(), system, events, solo };
+    for (const { make } of consumers.values()) {
+      if (stopping !== undefined) break;
+      const consumer = make(around);
+      running.push(consumer);
+      await consumer.start();
+    }
+    if (stopping !== undefined) throw notNow('the app is stopped');
+  };
+
+  const hangUp = async (endAt: number): Promise<void> => {
+    const closing = connection?.then((connected) => connected.close());
+    try {
+      if (closing !== undefined && !(await until(system, endAt, closing)))
+        throw new Error('the connection did not close in time');
+    } catch (thrown) {
+      events.tell('trouble', { queue: undefined, verb: 'close', error: asError(thrown) });
+    }
+  };
+
   const stop = async (withinMs: number): Promise<StopCounts> => {
     state = 'stopped';
+    const endAt = system.monotonic() + withinMs;
     const counts = await Promise.all(running.map((consumer) => consumer.stop(withinMs)));
     solo.end();
-    const connected = await connection?.catch(() => undefined);
-    await connected?.close();
+    await hangUp(endAt);
     mayExit?.();
     return sum(counts);
   };
@@ -131,6 +155,7 @@ export function createApp(setup: AppSetup): AnyApp {
       const { options, handler } = consumeArguments(queue, second, third);
       const fail = classifierOf(options, system);
       if (handler instanceof URL) {
+        refuseClosures(queue, options);
         const policy = policyOf(options);
         register(queue, policy, fail, isolated(handler, options.isolate!, policy, fail, system));
       } else register(queue, policyOf(options), fail, inline(handler, fail, options.schema as Schema | undefined));
@@ -153,12 +178,11 @@ export function createApp(setup: AppSetup): AnyApp {
       state = 'started';
       mayExit = system.stayAlive();
       try {
-        const around = { broker: await broker(), system, events, solo };
-        running = [...consumers.values()].map(({ make }) => make(around));
-        for (const consumer of running) await consumer.start();
+        await startAll();
       } catch (thrown) {
+        const cause = stopping === undefined ? thrown : notNow('the app was stopped while it started');
         await app.stop({ within: '5s' });
-        throw thrown;
+        throw cause;
       }
     },
     async send(queue, body, options = {}) {
@@ -197,6 +221,17 @@ function consumeArguments(
   throw new LazaretError('LZ1004', `queue '${queue}' has no handler that fits its options.`, {
     hint: "Give a function; or, with isolate: 'process', the option handler: new URL('./handler.js', import.meta.url).",
   });
+}
+
+/** What cannot cross to another process would be ignored there. */
+function refuseClosures(queue: string, options: ConsumeOptions): void {
+  for (const name of ['schema', 'poison', 'transient'] as const) {
+    if (options[name] === undefined) continue;
+    throw new LazaretError('LZ1004', `queue '${queue}': '${name}' cannot be used together with isolate.`, {
+      hint:
+        name === 'schema' ? "Export 'schema' from the handler file." : "Throw Poison or Transient, or use 'classify'.",
+    });
+  }
 }
 
 function notNow(what: string): LazaretError {

@@ -1,7 +1,7 @@
 import { LazaretError } from '../core/errors.ts';
 import type { ConsumerPolicy } from '../core/policy.ts';
 import type { Broker, Subscription } from '../ports/broker.ts';
-import type { Cancel, System } from '../ports/system.ts';
+import type { System } from '../ports/system.ts';
 import { asError } from './as-error.ts';
 import type { Announcer } from './events.ts';
 import type { Counts, QueueHealth } from './health.ts';
@@ -10,7 +10,8 @@ import type { Classifier, Performer } from './inline.ts';
 import { Life } from './life.ts';
 import { Puller } from './puller.ts';
 import type { Run } from './run.ts';
-import type { Solo, Soloist } from './solo.ts';
+import type { Solo, Soloist, SuspectRun } from './solo.ts';
+import { until } from './until.ts';
 
 export interface ConsumerSetup {
   readonly queue: string;
@@ -60,8 +61,11 @@ export class Consumer implements Soloist {
   #subscription!: Subscription;
   #life!: Life;
   #puller!: Puller;
+  #starting: Promise<void> | undefined;
   #state: QueueHealth['state'] = 'starting';
   #closed = false;
+  /** A suspect is asked for. */
+  #fetching = false;
   #scheduled = false;
   #whenIdle: (() => void)[] = [];
 
@@ -72,11 +76,27 @@ export class Consumer implements Soloist {
     this.#system = around.system;
   }
 
-  /** Subscribes and begins to pull. Rejects where the broker refuses the queue, or cannot promise the order that is asked for. */
-  async start(): Promise<void> {
+  /** Subscribes and begins to pull. Rejects where the broker refuses the queue, cannot promise its order, or a stop came first. */
+  start(): Promise<void> {
+    this.#starting = this.#start();
+    return this.#starting;
+  }
+
+  async #start(): Promise<void> {
+    const { performer } = this.#setup;
+    await performer.open?.();
+    try {
+      this.#subscription = await this.#subscribe();
+    } catch (thrown) {
+      await performer.close?.();
+      throw thrown;
+    }
+    if (this.#state === 'starting') this.#run();
+    else await this.#leave();
+  }
+
+  #run(): void {
     const { system, events, solo } = this.#around;
-    await this.#setup.performer.open?.();
-    this.#subscription = await this.#subscribe();
     this.#life = new Life({
       ...this.#setup,
       subscription: this.#subscription,
@@ -151,7 +171,7 @@ export class Consumer implements Soloist {
   };
 
   #look(): void {
-    if (this.#whenIdle.length > 0 && this.#life.unfinished === 0) {
+    if (this.#whenIdle.length > 0 && this.quiet()) {
       for (const resolve of this.#whenIdle.splice(0)) resolve();
     }
     this.#around.solo.look();
@@ -188,15 +208,17 @@ export class Consumer implements Soloist {
   }
 
   quiet(): boolean {
-    return this.#life.unfinished === 0 && !this.#puller.asking;
+    return this.#life.unfinished === 0 && !this.#puller.asking && !this.#fetching;
   }
 
-  async runSuspect(): Promise<boolean> {
+  async runSuspect(): Promise<SuspectRun> {
+    if (this.#state !== 'running') return 'none';
     const suspect = this.#ownSuspect() ?? (await this.#brokersSuspect());
-    if (suspect === undefined) return false;
+    if (suspect === 'failed') return 'failed';
+    if (suspect === undefined) return 'none';
     this.#life.runAlone(suspect);
     await this.#untilIdle();
-    return true;
+    return 'ran';
   }
 
   #ownSuspect(): Run | undefined {
@@ -207,13 +229,17 @@ export class Consumer implements Soloist {
     return undefined;
   }
 
-  async #brokersSuspect(): Promise<Run | undefined> {
+  async #brokersSuspect(): Promise<Run | undefined | 'failed'> {
+    this.#fetching = true;
     try {
       const delivery = await this.#subscription.alone?.(NO_SIGNAL);
       return delivery === undefined ? undefined : this.#life.arriveAlone(delivery);
     } catch (thrown) {
       this.#around.events.tell('trouble', { queue: this.queue, verb: 'alone', error: asError(thrown) });
-      return undefined;
+      return 'failed';
+    } finally {
+      this.#fetching = false;
+      this.#wake();
     }
   }
 
@@ -224,27 +250,35 @@ export class Consumer implements Soloist {
    * messages back, uncharged. Resolves within `withinMs`, whatever handlers and broker do; never rejects.
    */
   async stop(withinMs: number): Promise<StopCounts> {
-    if (this.#state !== 'running') return { finished: 0, released: 0, abandoned: 0, unsettled: 0 };
     const endAt = this.#system.monotonic() + withinMs;
+    if (this.#state !== 'running') return this.#stopStarting(endAt);
     const graceMs = Math.min(withinMs * GRACE_SHARE, LONGEST_GRACE_MS);
     const { report, slots } = this.#life;
     const before = { ...report.counts };
     this.#state = 'stopping';
     this.#puller.hush();
 
-    await this.#until(endAt, this.#takeNoMore());
+    await until(this.#system, endAt, this.#takeNoMore());
     this.#life.stopStarting();
-    await this.#until(endAt - graceMs, this.#untilIdle());
+    await until(this.#system, endAt - graceMs, this.#untilIdle());
     this.#life.abortRunning();
-    await this.#until(endAt - graceMs / 2, this.#untilIdle());
+    await until(this.#system, endAt - graceMs / 2, this.#untilIdle());
     this.#life.abandonRunning();
-    await this.#until(endAt, this.#untilIdle());
+    await until(this.#system, endAt, this.#untilIdle());
     const { unsettled } = this.#life;
-    await this.#until(endAt, this.#leave());
+    await until(this.#system, endAt, this.#leave());
 
     this.#state = 'stopped';
     this.#around.events.tell('stopped', { queue: this.queue });
     return { ...since(before, report.counts), abandoned: slots.abandoned, unsettled };
+  }
+
+  /** What the start still brings is closed by it. */
+  async #stopStarting(endAt: number): Promise<StopCounts> {
+    this.#state = 'stopped';
+    const starting = this.#starting?.catch(() => undefined);
+    if (starting !== undefined) await until(this.#system, endAt, starting);
+    return { finished: 0, released: 0, abandoned: 0, unsettled: 0 };
   }
 
   /** A broker that pushes would hand what we give back straight to us again. */
@@ -258,7 +292,8 @@ export class Consumer implements Soloist {
 
   async #leave(): Promise<void> {
     this.#around.solo.leave(this);
-    this.#life.end();
+    this.#puller?.end();
+    this.#life?.end();
     try {
       await this.#setup.performer.close?.();
       await this.#subscription.close();
@@ -267,19 +302,10 @@ export class Consumer implements Soloist {
     }
   }
 
-  async #until(endAt: number, work: Promise<void>): Promise<void> {
-    let cancel: Cancel | undefined;
-    const late = new Promise<void>((resolve) => {
-      cancel = this.#system.after(Math.max(0, endAt - this.#system.monotonic()), resolve);
-    });
-    await Promise.race([work, late]);
-    cancel?.();
-  }
-
   health(): QueueHealth {
     const { concurrency } = this.#setup.policy;
     const { waitMs } = this.#setup;
-    if (this.#state === 'starting') return NOT_STARTED;
+    if (this.#life === undefined) return { ...NOT_STARTED, state: this.#state };
     const { waiting, unsettled } = this.#life;
     const { running, held, abandoned } = this.#life.slots;
     const { counts, lastSettleAt } = this.#life.report;

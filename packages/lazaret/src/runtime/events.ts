@@ -26,7 +26,8 @@ export interface Events {
   'running-alone': MessageEvent & { readonly strikes: number };
   /** A verb of the broker failed; the runtime goes on by itself. */
   trouble: {
-    readonly queue: string;
+    /** `undefined`: it is the app's own connection. */
+    readonly queue: string | undefined;
     readonly verb: 'pull' | 'settle' | 'extend' | 'begin' | 'alone' | 'close';
     readonly error: Error;
   };

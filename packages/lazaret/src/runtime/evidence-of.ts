@@ -44,7 +44,9 @@ export function whyOf(outcome: Outcome): string {
   }
 }
 
-function firstLine(text: string): string {
+/** `why` is a handler's word, so it may be anything. */
+function firstLine(why: unknown): string {
+  const text = typeof why === 'string' ? why : '';
   const end = text.search(/[\r\n]/);
   return (end < 0 ? text : text.slice(0, end)).slice(0, 500);
 }

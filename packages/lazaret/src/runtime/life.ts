@@ -3,7 +3,7 @@ import { draw } from '../core/draw.ts';
 import { LazaretError } from '../core/errors.ts';
 import type { Decision, Outcome } from '../core/outcome.ts';
 import type { Terms } from '../core/placement.ts';
-import { due, place } from '../core/placement.ts';
+import { due, place, placeAtClose } from '../core/placement.ts';
 import type { ConsumerPolicy } from '../core/policy.ts';
 import type { Delivery, Settlement, Subscription } from '../ports/broker.ts';
 import type { System } from '../ports/system.ts';
@@ -91,7 +91,7 @@ export class Life {
       trouble: (error) => this.report.trouble('extend', error),
     });
     this.#starter = new Starter(subscription.journal, policy.aloneStrikes, {
-      started: (run) => this.#run(run),
+      started: (run) => this.#run(run, system.monotonic()),
       leftover: (run) => this.#carryOut(run, { kind: 'skip', why: 'it was settled before' }, ACK),
       suspect: (run) => this.#setAside(run),
       busy: (run) => this.#giveBack(run, BUSY_MS, 'a living owner has it open'),
@@ -104,6 +104,7 @@ export class Life {
       settled: (run, settlement) => this.report.settled(run, settlement),
       lost: (run, why) => this.#lost(run, why),
       trouble: (error) => this.report.trouble('settle', error),
+      again: () => this.#setup.wake(),
     });
   }
 
@@ -124,6 +125,10 @@ export class Life {
   }
 
   runAlone(run: Run): void {
+    if (this.#stopping) {
+      this.#giveBack(run, 0, 'shutdown');
+      return;
+    }
     run.alone = true;
     this.#admit(run, this.#system.monotonic());
   }
@@ -177,8 +182,8 @@ export class Life {
 
   #start(run: Run, now: number): void {
     this.slots.become(run, 'running');
-    run.deadlineAt = Math.min(now + this.#policy.timeoutMs, brokersCap(run, this.#setup.subscription.capabilities));
-    if (this.#starter.start(run)) this.#run(run);
+    run.deadlineAt = NEVER;
+    if (this.#starter.start(run)) this.#run(run, now);
     else this.#setup.wake();
   }
 
@@ -189,7 +194,9 @@ export class Life {
     }
   }
 
-  #run(run: Run): void {
+  /** The deadline is the handler's: a journal that takes its time to begin does not use it up. */
+  #run(run: Run, now: number): void {
+    run.deadlineAt = Math.min(now + this.#policy.timeoutMs, brokersCap(run, this.#setup.subscription.capabilities));
     this.#watch.look(run);
     if (run.alone) this.report.runningAlone(run);
     void this.#perform(run);
@@ -217,7 +224,8 @@ export class Life {
       charged: true,
       draw: (n) => draw(run.drawId(this.#system), n),
     });
-    this.#carryOut(run, meant, this.#stopping ? decision : place(decision, this.#terms(run)));
+    const placed = this.#stopping ? placeAtClose(decision, this.#terms(run)) : place(decision, this.#terms(run));
+    this.#carryOut(run, meant, placed);
   }
 
   #terms(run: Run): Terms {
@@ -296,11 +304,17 @@ export class Life {
       run.dueAt = this.#system.monotonic() + BUSY_MS;
       return;
     }
+    if (run.alone) {
+      this.#setAside(run);
+      return;
+    }
     this.slots.become(run, 'waiting');
     if (this.#headsItsKey(run)) this.#admit(run, this.#system.monotonic());
   }
 
+  /** Keeps its lease and waits until it may run alone. */
   #setAside(run: Run): void {
+    run.alone = false;
     this.slots.become(run, 'waiting');
     this.#setup.setAside(run);
     this.#startReady();
@@ -395,7 +409,8 @@ export class Life {
   stopStarting(): void {
     this.#stopping = true;
     for (const run of [...this.#watch.hands]) {
-      if (run.state === 'waiting' || run.state === 'held') this.#giveBack(run, 0, 'shutdown');
+      if (run.state === 'waiting') this.#giveBack(run, 0, 'shutdown');
+      else if (run.state === 'held') this.#giveBack(run, Math.max(0, run.dueAt - this.#system.monotonic()), 'shutdown');
     }
     this.#ready.length = 0;
   }
@@ -412,7 +427,9 @@ export class Life {
     }
   }
 
+  /** What is not confirmed by now stays so. */
   end(): void {
     this.#watch.stop();
+    this.#settler.end();
   }
 }

@@ -1,5 +1,5 @@
 import type { Delivery, Subscription } from '../ports/broker.ts';
-import type { System } from '../ports/system.ts';
+import type { Cancel, System } from '../ports/system.ts';
 import { asError } from './as-error.ts';
 
 export interface PullsSeen {
@@ -21,6 +21,7 @@ export class Puller {
   #state: 'idle' | 'asking' | 'waiting' = 'idle';
   #lastAt: number | undefined;
   #askedAt = 0;
+  #again: Cancel | undefined;
 
   constructor(subscription: Subscription, system: System, seen: PullsSeen) {
     this.#subscription = subscription;
@@ -55,6 +56,12 @@ export class Puller {
     this.#controller = new AbortController();
   }
 
+  /** Asks never again. */
+  end(): void {
+    this.hush();
+    this.#again?.();
+  }
+
   async #ask(max: number): Promise<void> {
     let deliveries: readonly Delivery[];
     try {
@@ -73,7 +80,7 @@ export class Puller {
     this.#state = 'waiting';
     const ceiling = Math.min(FIRST_WAIT_MS * 2 ** Math.min(this.#failures++, 20), LONGEST_WAIT_MS);
     this.#seen.trouble(error);
-    this.#system.after(ceiling * (0.5 + 0.5 * this.#system.random()), () => {
+    this.#again = this.#system.after(ceiling * (0.5 + 0.5 * this.#system.random()), () => {
       this.#state = 'idle';
       this.#seen.arrived([]);
     });

@@ -1,5 +1,5 @@
 import type { Settlement, SettleResult, Subscription } from '../ports/broker.ts';
-import type { System } from '../ports/system.ts';
+import type { Cancel, System } from '../ports/system.ts';
 import { asError } from './as-error.ts';
 import type { Run } from './run.ts';
 
@@ -8,6 +8,8 @@ export interface SettlementsSeen {
   settled(run: Run, settlement: Settlement): void;
   lost(run: Run, why: string): void;
   trouble(error: Error): void;
+  /** Something is to be settled again. */
+  again(): void;
 }
 
 /**
@@ -23,6 +25,8 @@ export class Settler {
   /** Handed over and not answered yet, waiting to be settled again included. */
   #unanswered = 0;
   #again = 0;
+  readonly #retries = new Set<Cancel>();
+  #ended = false;
 
   constructor(subscription: Subscription, system: System, seen: SettlementsSeen) {
     this.#subscription = subscription;
@@ -93,14 +97,24 @@ export class Settler {
     else this.#seen.trouble(failed);
   }
 
+  /** What is not answered by now is not said again: nobody is there to say it to. */
+  end(): void {
+    this.#ended = true;
+    for (const cancel of this.#retries) cancel();
+    this.#retries.clear();
+  }
+
   #later(run: Run, settlement: Settlement): void {
+    if (this.#ended) return;
     const waitMs = Math.min(100 * 2 ** Math.min(this.#again, 10), 10_000) * (0.8 + 0.4 * this.#system.random());
     this.#again++;
     this.#unanswered++;
-    this.#system.after(waitMs, () => {
+    const cancel = this.#system.after(waitMs, () => {
+      this.#retries.delete(cancel);
       this.#unanswered--;
       this.add(run, settlement);
-      void this.flush();
+      this.#seen.again();
     });
+    this.#retries.add(cancel);
   }
 }

@@ -7,9 +7,12 @@ export interface Soloist {
   /** Asks the broker for nothing more, and starts nothing that is not in hand already. */
   close(): void;
   open(): void;
-  /** Runs one suspect until it is settled; `false` when none was there. Called only while everybody is quiet. */
-  runSuspect(): Promise<boolean>;
+  /** Runs one suspect until it is settled. Called only while everybody is quiet. */
+  runSuspect(): Promise<SuspectRun>;
 }
+
+/** 'none': none is to be had now; somebody else may have it. 'failed': the broker did not answer. */
+export type SuspectRun = 'ran' | 'none' | 'failed';
 
 /** Longest time that admission stays closed while others finish, or for suspects one after another. */
 const CLOSED_MS = 30_000;
@@ -71,30 +74,36 @@ export class Solo {
     this.#state = 'closing';
     this.#closedAt = this.#system.monotonic();
     for (const soloist of this.#soloists) soloist.close();
-    this.#cancel = this.#system.after(CLOSED_MS, () => {
-      this.#inVain++;
-      this.#reopen(Math.min(CLOSED_MS * 2 ** (this.#inVain - 1), LONGEST_PAUSE_MS));
-    });
+    this.#cancel = this.#system.after(CLOSED_MS, () => this.#reopen(this.#nextPause(false)));
     this.look();
   }
 
   async #alone(): Promise<void> {
     this.#state = 'alone';
     this.#cancel?.();
-    this.#inVain = 0;
-    while (this.#stillAlone()) {
-      const soloist = this.#waiting.keys().next().value;
-      if (soloist === undefined) break;
-      if (!(await soloist.runSuspect())) this.#waiting.delete(soloist);
+    let ran = false;
+    const spent = new Set<Soloist>();
+    for (let next = this.#next(spent); next !== undefined; next = this.#next(spent)) {
+      if ((await next.runSuspect()) === 'ran') ran = true;
+      else spent.add(next);
     }
-    if (this.#state === 'alone') this.#reopen(Math.max(SHORTEST_PAUSE_MS, this.#system.monotonic() - this.#closedAt));
+    if (this.#state === 'alone') this.#reopen(this.#nextPause(ran));
   }
 
-  #stillAlone(): boolean {
-    return this.#state === 'alone' && this.#system.monotonic() - this.#closedAt < CLOSED_MS;
+  /** Whose suspects are run next; nobody when the time is up, or the others have none to be had now. */
+  #next(spent: ReadonlySet<Soloist>): Soloist | undefined {
+    if (this.#state !== 'alone' || this.#system.monotonic() - this.#closedAt >= CLOSED_MS) return undefined;
+    for (const soloist of this.#waiting.keys()) if (!spent.has(soloist)) return soloist;
+    return undefined;
   }
 
-  /** The others get as long as they were kept waiting before suspects run again. */
+  /** Others get as long as they were kept waiting; and ever longer, while they were kept waiting in vain. */
+  #nextPause(ran: boolean): number {
+    const closedMs = Math.max(SHORTEST_PAUSE_MS, this.#system.monotonic() - this.#closedAt);
+    this.#inVain = ran ? 0 : this.#inVain + 1;
+    return ran ? closedMs : Math.min(closedMs * 2 ** Math.min(this.#inVain - 1, 20), LONGEST_PAUSE_MS);
+  }
+
   #reopen(pauseMs: number): void {
     this.#state = 'pausing';
     for (const soloist of this.#soloists) soloist.open();

@@ -50,6 +50,7 @@ export class Starter {
   }
 
   async #begin(journal: Journal, runs: readonly Run[]): Promise<void> {
+    const episodes = runs.map(({ episode }) => episode);
     let histories: readonly History[] = [];
     let failed: Error | undefined;
     try {
@@ -61,7 +62,8 @@ export class Starter {
     for (let i = 0; i < runs.length; i++) {
       const run = runs[i]!;
       const history = histories[i];
-      if (run.state === 'over') continue;
+      // Given back or lost meanwhile, or held for another run: this answer is about none of these.
+      if (run.state !== 'running' || run.episode !== episodes[i]) continue;
       if (history === undefined)
         this.#seen.refused(run, failed ?? new Error('the journal answered fewer starts than it was given'));
       else this.#tell(run, history);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { backoffDelay } from '../../src/core/backoff.ts';
 import { draw } from '../../src/core/draw.ts';
 import type { Decision } from '../../src/core/outcome.ts';
-import { due, place, type Terms } from '../../src/core/placement.ts';
+import { due, place, placeAtClose, type Terms } from '../../src/core/placement.ts';
 
 const NOW = 1_700_000_000_000;
 const FREE: Terms = {
@@ -207,5 +207,21 @@ describe('due', () => {
         expect(now).toBeLessThan(NOW + delayMs + 2 * terms.delayGrainMs);
       }),
     );
+  });
+});
+
+describe('placeAtClose', () => {
+  const strict: Terms = { ...LOG, ordering: 'key' };
+
+  it.each<[what: string, terms: Terms, decision: Decision, placed: Decision]>([
+    ['what is done is done', LOG, { verb: 'ack' }, { verb: 'ack' }],
+    ['a retry is not kept here', CHANNEL, retry(2000), retry(2000)],
+    ['a release is not kept here', CHANNEL, release(2000), release(2000)],
+    ['a long wait is staged', HIDING, release(50_000_000), release(43_200_000, NOW + 50_000_000)],
+    ['where a wait elsewhere would break the order there is none', strict, release(2000), release(0)],
+    ['and no charge', strict, retry(2000), release(0)],
+    ['a table keeps order and charge', { ...TABLE, ordering: 'key' }, retry(2000), retry(2000)],
+  ])('%s', (_what, terms, decision, placed) => {
+    expect(placeAtClose(decision, terms)).toEqual(placed);
   });
 });

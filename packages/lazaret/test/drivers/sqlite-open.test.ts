@@ -53,6 +53,14 @@ describe('opening', () => {
     expect((await pull(await subscribe(again))).map(textOf)).toEqual(['a']);
   });
 
+  it('moves the write-ahead log into the file while nobody writes', async () => {
+    const broker = await scene.broker();
+    await broker.publish(QUEUE, [message('a')]);
+    await scene.system.advance(1_000);
+    const copy = await scene.broker({ file: unopened() });
+    expect((await pull(await subscribe(copy))).map(textOf)).toEqual(['a']);
+  });
+
   it('leaves everything in the file itself when it is closed', async () => {
     const broker = await scene.broker();
     await broker.publish(QUEUE, [message('a')]);
@@ -267,7 +275,7 @@ it('explains what it does not know with the words of the binding, and keeps the 
   });
 });
 
-/** A copy of the closed file, since some bindings keep a closed file open until their statements are collected. */
+/** A copy of the file alone, without its log, since some bindings keep a closed file open until their statements are collected. */
 function unopened(): string {
   const file = join(scene.folder, 'copy.db');
   copyFileSync(scene.file, file);

@@ -135,16 +135,26 @@ describe('retention', () => {
   it('turns what nobody fetched into letters, where it is asked for', async () => {
     const strict = await scene.broker({ messageRetention: '1h' });
     await strict.publish(QUEUE, [message('a', { key: 'k' }), message('b')]);
+    // Fetched once, and forgotten since.
+    await pull(await subscribe(broker, { leaseMs: 1 }), 1);
     await strict.publish(QUEUE, [message('later')], { delayMs: 4 * HOUR_MS });
-    await scene.system.advance(HOUR_MS);
+    await scene.system.advance(HOUR_MS - 1);
     expect(await broker.inspect(QUEUE)).toMatchObject({ ready: 2, delayed: 1, dead: 0 });
     await scene.system.advance(3_700_000);
     expect(await broker.inspect(QUEUE)).toMatchObject({ ready: 0, delayed: 1, dead: 2 });
     const { items } = await broker.letters.list({ max: 10 });
     expect(items).toMatchObject([
-      { message: { id: 'id-a', key: 'k' }, evidence: { reason: 'expired', attempts: 0 } },
+      { message: { id: 'id-a', key: 'k' }, evidence: { reason: 'expired', attempts: 0, strikes: 1 } },
       { message: { id: 'id-b' }, evidence: { reason: 'expired' } },
     ]);
+  });
+
+  it('also turns what waited behind its key', async () => {
+    const strict = await scene.broker({ messageRetention: '1h' });
+    await strict.publish(QUEUE, [message('a', { key: 'k' }), message('b', { key: 'k' })]);
+    await pull(await subscribe(broker, { order: 'key', leaseMs: 1 }));
+    await scene.system.advance(3 * HOUR_MS);
+    expect(await broker.inspect(QUEUE)).toMatchObject({ ready: 0, dead: 2 });
   });
 
   it('keeps what nobody fetched for ever by default', async () => {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SqliteBroker } from '../../src/drivers/sqlite/broker.ts';
 import type { Delivery, Subscription } from '../../src/ports/broker.ts';
-import { message, one, pull, QUEUE, Scene, subscribe, textOf } from './sqlite-scene.ts';
+import { bury, message, one, pull, QUEUE, Scene, subscribe, textOf } from './sqlite-scene.ts';
 
 let scene: Scene;
 let broker: SqliteBroker;
@@ -108,6 +108,26 @@ describe('a pull of an empty queue', () => {
     await scene.system.advance(1_233);
     expect(pulled.texts).toBeUndefined();
     await scene.system.advance(1);
+    expect(pulled.texts).toEqual(['a']);
+  });
+
+  it('is not late for a message that is due before it would look again', async () => {
+    const pulled = waiting();
+    await scene.system.advance(10_007);
+    await broker.publish(QUEUE, [message('a')], { delayMs: 3 });
+    await scene.system.advance(2);
+    expect(pulled.texts).toBeUndefined();
+    await scene.system.advance(1);
+    expect(pulled.texts).toEqual(['a']);
+  });
+
+  it('is woken at once by a letter that is released', async () => {
+    await broker.publish(QUEUE, [message('a')]);
+    await bury(subscription, await one(subscription), scene.system.now());
+    const pulled = waiting();
+    await scene.system.settle();
+    await broker.letters.release(['1']);
+    await scene.system.settle();
     expect(pulled.texts).toEqual(['a']);
   });
 

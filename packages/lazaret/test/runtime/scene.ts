@@ -2,6 +2,7 @@ import type { MemoryOptions } from '../../src/drivers/memory/index.ts';
 import { memoryServer } from '../../src/drivers/memory/index.ts';
 import type { App, EventName, Events } from '../../src/index.ts';
 import { lazaret } from '../../src/index.ts';
+import type { Broker } from '../../src/ports/index.ts';
 import { ManualSystem } from '../../src/testing/manual-system.ts';
 
 export const SHAPES = ['table', 'channel', 'log'] as const;
@@ -18,10 +19,10 @@ export function scene(options: MemoryOptions = { shape: 'table' }) {
     server,
     heard,
     /** An app in a process of its own; `kill` ends it without a word. */
-    process(wait = '5s') {
+    process(wait = '5s', wrap: (broker: Broker) => Broker = (broker) => broker) {
       const broker = server.connect();
       const app: App = lazaret({
-        broker: { name: 'memory', connect: async () => broker },
+        broker: { name: 'memory', connect: async () => wrap(broker) },
         logger: false,
         system,
         wait,
@@ -62,5 +63,15 @@ export class Deferred<T = void> {
   readonly promise: Promise<T> = new Promise((resolve, reject) => {
     this.resolve = resolve;
     this.reject = reject;
+  });
+}
+
+/** `target` with some of its methods changed. */
+export function over<T extends object>(target: T, change: Partial<T>): T {
+  return new Proxy(target, {
+    get(own, name) {
+      const value = Reflect.get(name in change ? change : own, name) as unknown;
+      return typeof value === 'function' && !(name in change) ? value.bind(own) : value;
+    },
   });
 }

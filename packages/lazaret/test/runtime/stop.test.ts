@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Deferred, SHAPES, scene } from './scene.ts';
+import type { Broker } from '../../src/ports/index.ts';
+import { Deferred, over, SHAPES, scene } from './scene.ts';
 
 describe.each(SHAPES)('stop on a %s', (shape) => {
   it('lets handlers finish, and says how many did', async () => {
@@ -112,5 +113,96 @@ describe('an app', () => {
   it('stop before start closes nothing and counts nothing', async () => {
     const { process } = scene();
     expect(await process().app.stop()).toEqual({ finished: 0, released: 0, abandoned: 0, unsettled: 0 });
+  });
+});
+
+describe('stop is bounded', () => {
+  const hanging = (broker: Broker, verb: 'close'): Broker => over(broker, { [verb]: () => new Promise(() => {}) });
+
+  it('by within, also when the connection does not close', async () => {
+    const { system, process, of, now } = scene();
+    const { app } = process('1s', (broker) => hanging(broker, 'close'));
+    app.consume('orders', () => {});
+    await app.start();
+    const began = now();
+    let stoppedAt = Number.POSITIVE_INFINITY;
+    void app.stop({ within: '2s' }).then(() => {
+      stoppedAt = now();
+    });
+    await system.advance(10_000);
+    expect(stoppedAt - began).toBeLessThanOrEqual(2_000);
+    expect(of('trouble')).toMatchObject([{ queue: undefined, verb: 'close' }]);
+  });
+
+  it('while it starts: nothing is consumed afterwards', async () => {
+    const { system, process, of } = scene();
+    const gate = new Deferred();
+    const { app } = process('1s', (broker) =>
+      over(broker, {
+        subscribe: async (queue, options) => {
+          await gate.promise;
+          return broker.subscribe(queue, options);
+        },
+      }),
+    );
+    app.consume('orders', () => {});
+    const starting = app.start();
+    const outcome = starting.then(
+      () => 'started',
+      (thrown) => thrown.code,
+    );
+    await system.advance(10);
+    const stopping = app.stop({ within: '2s' });
+    await system.advance(3_000);
+    await stopping;
+    gate.resolve();
+    await system.advance(3_000);
+    expect(await outcome).toBe('LZ1054');
+    const other = process();
+    await other.app.send('orders', 1);
+    await system.advance(5_000);
+    expect(of('done')).toEqual([]);
+    expect(system.pending()).toBe(0);
+  });
+
+  it('and leaves nothing that is said again, where nobody answered', async () => {
+    const { system, server, process } = scene({ shape: 'channel' });
+    const { app } = process('1s');
+    app.consume('orders', () => {});
+    await app.start();
+    server.fail('settle', new Error('no connection'), 1_000);
+    await app.send('orders', 1);
+    await system.advance(500);
+    const stopping = app.stop({ within: '2s' });
+    await system.advance(2_000);
+    expect(await stopping).toMatchObject({ unsettled: 1 });
+    await system.advance(60_000);
+    expect(system.pending()).toBe(0);
+  });
+});
+
+describe('a held message at stop', () => {
+  it('keeps what is left of its wait, and its charge', async () => {
+    const { system, process, now } = scene({ shape: 'channel' });
+    const first = process('1s');
+    const starts: { at: number; attempt: number }[] = [];
+    const handler = (_: unknown, ctx: { attempt: number }) => {
+      starts.push({ at: now(), attempt: ctx.attempt });
+      throw new Error('not yet');
+    };
+    first.app.consume('orders', { jitter: 'none', backoff: ['8s'], maxAttempts: 2 }, handler);
+    await first.app.start();
+    await first.app.send('orders', 1, { id: 'm' });
+    await system.advance(3_000);
+    const stopping = first.app.stop({ within: '2s' });
+    await system.advance(2_000);
+    await stopping;
+    const second = process('1s');
+    second.app.consume('orders', { jitter: 'none', backoff: ['8s'], maxAttempts: 2 }, handler);
+    await second.app.start();
+    await system.advance(20_000);
+    expect(starts.map(({ attempt }) => attempt)).toEqual([1, 2]);
+    expect(starts[1]!.at - starts[0]!.at).toBeGreaterThanOrEqual(8_000);
+    await second.app.stop();
   });
 });

@@ -37,7 +37,7 @@ function loadNative(stored: string): Native {
 export function loadMessage(id: Value, key: Value, headers: Value, native: Value, body: Value): Message {
   const message = {
     id: loadText(id as string | Uint8Array),
-    body: body as Uint8Array | null,
+    body: body === null ? null : plainBytes(body as Uint8Array),
     headers: loadHeaders(headers as string | null),
   };
   if (key === null && native === null) return message;
@@ -79,6 +79,11 @@ function checkHeaders(headers: unknown): void {
 
 function unfit(what: string, value: unknown, wanted: string): LazaretError {
   return new LazaretError('LZ1119', `The message's ${what} is ${shown(value)}.`, { hint: `It has to be ${wanted}.` });
+}
+
+/** Some bindings read blobs as Buffers, whose `slice` and `toString` are not those of other arrays. */
+function plainBytes(blob: Uint8Array): Uint8Array {
+  return blob.constructor === Uint8Array ? blob : new Uint8Array(blob.buffer, blob.byteOffset, blob.byteLength);
 }
 
 function base64(value: Uint8Array): string {

@@ -7,7 +7,7 @@ import { checkDelay } from './publish.ts';
 import { type Receipt, receiptOf } from './receipt.ts';
 import { eachRun } from './runs.ts';
 import type { WakeUp } from './wake-up.ts';
-import { AGAIN, type Work } from './writer.ts';
+import type { Work } from './writer.ts';
 
 /** Ours, and the lease not over: every statement of a settlement begins with it. */
 const OURS = 'WHERE seq = ? AND token = ? AND visible_at > ?';
@@ -49,7 +49,6 @@ export class Settling {
 
   work(batch: readonly Settlement[], order: 'none' | 'key', answer: (results: readonly SettleResult[]) => void): Work {
     const results: SettleResult[] = new Array(batch.length).fill('done');
-    // Whether all acks are still ours is seen after the fact: then each is asked for by itself.
     let singly = false;
     const acked: Receipt[] = [];
     return {
@@ -65,8 +64,9 @@ export class Settling {
           else results[i] = this.#settle(settlement, now) ? 'done' : 'lost';
         }
         if (!this.#ackTogether(acked, now)) {
+          // Which of them is not ours any more shows only one by one: so it is done the next time.
           singly = true;
-          throw AGAIN;
+          throw new Error('not all of these are ours');
         }
         if (order === 'key') this.#promoteSuccessors(batch, results, from, to, now);
       },

@@ -124,12 +124,11 @@ export class SqliteSubscription implements Subscription {
     try {
       for (;;) {
         this.#suspects.lookNowAndThen();
-        const mark = wakeUp.mark(queue);
         const rows = await this.#claim((now, leaseEndsAt) => claims[take](queue, max, now, leaseEndsAt));
         if (rows.length > 0) return rows.map((row) => toDelivery(row, this.#handOut));
         const leftMs = giveUpAt - system.monotonic();
         if (leftMs <= 0 || signal.aborted || this.#isClosed) return NOTHING;
-        await wakeUp.wait(queue, mark, leftMs, signal, () => this.#suspects.look());
+        await wakeUp.wait(queue, leftMs, signal, () => this.#suspects.look());
       }
     } catch (error) {
       throw explained(error, this.#parts.file);

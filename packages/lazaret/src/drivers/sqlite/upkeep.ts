@@ -55,8 +55,8 @@ export class Upkeep {
         SELECT queue, dedupe_id FROM lazaret_dedupe WHERE expires_at <= ? ORDER BY expires_at LIMIT ${ROWS}
       )`);
     this.#unfetched = db.prepare(`
-      SELECT seq, key, attempt, deliveries, first_seen, starts FROM lazaret_messages
-      WHERE queue = ? AND starts < 2 AND visible_at < ? AND token = 0 ORDER BY visible_at LIMIT ${ROWS}`);
+      SELECT seq, token, key, attempt, deliveries, first_seen, starts FROM lazaret_messages
+      WHERE queue = ? AND starts < 2 AND visible_at < ? ORDER BY visible_at LIMIT ${ROWS}`);
     this.#timer = system.after(FIRST_MS, this.#start);
   }
 
@@ -93,7 +93,7 @@ export class Upkeep {
     const { messageRetentionMs } = this.#retention;
     if (messageRetentionMs === undefined) return 0;
     const rows = this.#unfetched.all(queue, now - messageRetentionMs);
-    for (const [seq, key, attempt, deliveries, firstSeenAt, strikes] of rows) {
+    for (const [seq, token, key, attempt, deliveries, firstSeenAt, strikes] of rows) {
       const evidence: Evidence = {
         reason: 'expired',
         queue: name,
@@ -106,7 +106,7 @@ export class Upkeep {
         position: `row ${seq}`,
         deliveries: deliveries as number,
       };
-      this.#letters.bury(seq as number, 0, -1, evidence);
+      this.#letters.bury(seq as number, token as number, -1, evidence);
       if (key !== null) this.#claims.promote(queue, loadText(key as string | Uint8Array));
     }
     return rows.length;

@@ -25,8 +25,6 @@ export class WakeUp {
   readonly #dataVersion: Statement;
   readonly #nextDue: Statement;
   readonly #waiters = new Set<Waiter>();
-  /** Per queue: how often a message got ready by our own hand. */
-  readonly #marks = new Map<number, number>();
   /** Queues that the transaction under way brings something for. */
   readonly #ready = new Set<number>();
   #seenVersion: unknown;
@@ -51,20 +49,13 @@ export class WakeUp {
   committed(): void {
     if (this.#ready.size === 0) return;
     for (const queue of this.#ready) {
-      this.#marks.set(queue, this.mark(queue) + 1);
       for (const waiter of [...this.#waiters]) if (waiter.queue === queue) waiter.wake();
     }
     this.#ready.clear();
   }
 
-  /** Taken before a queue is found empty, so that nothing that gets ready in between is missed. */
-  mark(queue: number): number {
-    return this.#marks.get(queue) ?? 0;
-  }
-
-  /** Resolves when it is worth looking again: something got ready since `mark`, `ms` passed, or the signal says to ask no more. */
-  wait(queue: number, mark: number, ms: number, signal: AbortSignal, look: () => void): Promise<void> {
-    if (this.mark(queue) !== mark || signal.aborted || ms <= 0) return Promise.resolve();
+  /** Resolves when it is worth looking again: something is or got ready, `ms` passed, or the signal says to ask no more. */
+  wait(queue: number, ms: number, signal: AbortSignal, look: () => void): Promise<void> {
     return new Promise((resolve) => {
       const wake = () => {
         this.#waiters.delete(waiter);

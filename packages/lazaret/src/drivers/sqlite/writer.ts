@@ -12,16 +12,13 @@ export interface Work {
   /** Whether a power cut may not undo it. */
   readonly durable: boolean;
   readonly size: number;
-  /** Carries out the items `from` … `to` (exclusive). May run again after a rollback. */
+  /** Carries out the items `from` … `to` (exclusive). What it throws is rolled back; then it runs again, until it is about one item. */
   apply(from: number, to: number): void;
   /** These items were not carried out. */
   fail(from: number, to: number, error: Error): void;
   /** All of it is committed or has failed: answers the caller. */
   finish(): void;
 }
-
-/** Thrown by `apply` to be applied again, all from the start: it knows now how. */
-export const AGAIN: unique symbol = Symbol('again');
 
 export interface WriterEvents {
   /** Before the callers are answered. */
@@ -121,16 +118,13 @@ export class Writer {
 
   #transact(works: readonly Work[], from = 0, to: number = Number.POSITIVE_INFINITY): void {
     this.#setSynchronous(works);
-    for (;;) {
-      this.#begin.run();
-      try {
-        for (const work of works) work.apply(from, Math.min(to, work.size));
-        this.#commit.run();
-        return;
-      } catch (error) {
-        rollBack(this.#db);
-        if (error !== AGAIN) throw error;
-      }
+    this.#begin.run();
+    try {
+      for (const work of works) work.apply(from, Math.min(to, work.size));
+      this.#commit.run();
+    } catch (error) {
+      rollBack(this.#db);
+      throw error;
     }
   }
 

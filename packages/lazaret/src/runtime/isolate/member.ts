@@ -71,7 +71,7 @@ export class Member {
     this.#seen = seen;
     this.#process = setup.spawn({ replied: (reply) => this.#replied(reply), ended: (how) => this.#ended(how) });
     this.#killAfter(LONGEST_START_MS, () => {
-      this.#refuse('LZ1201', `does not load: it has not finished after ${LONGEST_START_MS / 1000} s.`);
+      this.#unloadable(`it has not finished after ${LONGEST_START_MS / 1000} s`);
     });
   }
 
@@ -107,13 +107,24 @@ export class Member {
     this.#seen.ready();
   }
 
-  #refuse(code: ErrorCode, what: string, cause?: unknown): void {
-    this.#startError = this.#handlerError(code, what, cause);
+  #unloadable(what: string, cause?: unknown): void {
+    this.#startError = this.#handlerError(
+      'LZ1201',
+      `does not load: ${what}.`,
+      'Load it by hand with node to see more.',
+      cause,
+    );
     this.kill();
   }
 
-  #handlerError(code: ErrorCode, what: string, cause?: unknown): LazaretError {
-    return new LazaretError(code, `the handler file '${this.#setup.handler.href}' ${what}`, { cause });
+  #unfit(): void {
+    const what = "exports no function, neither by default nor as 'handler'.";
+    this.#startError = this.#handlerError('LZ1202', what, 'Write export default async (msg, ctx) => { … }.');
+    this.kill();
+  }
+
+  #handlerError(code: ErrorCode, what: string, hint: string, cause?: unknown): LazaretError {
+    return new LazaretError(code, `the handler file '${this.#setup.handler.href}' ${what}`, { hint, cause });
   }
 
   // --- performing -------------------------------------------------------------------------------------------------
@@ -179,11 +190,13 @@ export class Member {
         else this.#blame('getting ready twice');
         break;
       case 'unfit':
-        this.#refuse('LZ1202', "exports no function: neither by default nor as 'handler'.");
+        this.#unfit();
         break;
-      case 'unloadable':
-        this.#unloadable(rebuildThrown(reply.thrown));
+      case 'unloadable': {
+        const cause = rebuildThrown(reply.thrown);
+        this.#unloadable(asError(cause).message, cause);
         break;
+      }
       case 'ended':
         if (this.#job?.number === reply.job) this.#answered(this.#job, reply.end);
         else this.#blame('answering for another message');
@@ -195,10 +208,6 @@ export class Member {
       case 'dying':
         if (this.#job !== undefined) this.#job.lastWords = reply.of;
     }
-  }
-
-  #unloadable(cause: unknown): void {
-    this.#refuse('LZ1201', `does not load: ${asError(cause).message}`, cause);
   }
 
   #answered(job: Job, end: End): void {
@@ -248,8 +257,9 @@ export class Member {
     this.#state = 'gone';
     if (this.#job !== undefined) this.#end(this.#job, { kind: 'died', why: this.#obituary(this.#job, how) });
     if (!this.#wasReady) {
-      const died = `got no process: it ended before it was ready: ${how}.`;
-      this.#seen.failed(this.#startError ?? this.#handlerError('LZ1205', died));
+      const died = `has no process: it ended before it was ready, with ${how}.`;
+      const hint = 'Load it by hand with node to see more.';
+      this.#seen.failed(this.#startError ?? this.#handlerError('LZ1205', died, hint));
     }
     this.#seen.gone();
     for (const resolve of this.#whenGone) resolve();

@@ -10,6 +10,7 @@ import type { Classifier, Performer } from '../inline.ts';
 import type { Run } from '../run.ts';
 import type { Ending, MemberSetup } from './member.ts';
 import { LONGEST_START_MS, Member } from './member.ts';
+import { othersAreSeen } from './memory-use.ts';
 import { childFlags, refuseTooLittleMemory } from './node-flags.ts';
 import { nodeProcesses } from './spawn.ts';
 import { rebuildThrown } from './thrown.ts';
@@ -22,14 +23,16 @@ const LAST_RESTART_MS = 60_000;
 
 /**
  * Runs the handler that `handler` exports (by default, or as `handler`) in child processes: at most `concurrency`, one message at a time
- * each, started when needed and used again. A `schema` that the file exports is held against each message before.
+ * each, started when needed and used again, with the environment, directory and output of this process. A `schema` that the file exports
+ * is held against each message before. What is thrown is classified here, by its words, codes and causes: its class stays behind.
  *
  * A child's death is a strike of the message that it ran, and of no other: it runs again at once, in a child that has run nothing
- * before, and is refused as `crash` after the second. An aborted handler is told so, and killed shortly after.
+ * before, and is refused as `crash` after the second. An aborted handler is told so, and killed shortly after. No child outlives this
+ * process by more than a moment, whatever ends it and whatever the child does.
  *
- * `memory` bounds the heap of a child hard, and all else that it uses (Linux: anonymous, shared and swapped pages; elsewhere: resident,
- * as the child reports it between two turns of its loop) by a look every 100 ms: it can be passed for so long. Only a cgroup around
- * everything is a hard limit. Throws LZ1003 for less than 48mb.
+ * `memory` bounds a child's heap at once, and all that it uses (Linux: anonymous, shared and swapped pages; elsewhere: resident, as the
+ * child reports it between two turns of its loop) by a look every 100 ms, so that for so long it can be passed. A hard bound of the whole
+ * is a cgroup's work. Throws LZ1003 for less than 48mb.
  */
 export function isolated(
   handler: URL,
@@ -41,7 +44,8 @@ export function isolated(
   const { memory } = isolate === 'process' ? {} : isolate;
   const memoryBytes = memory === undefined ? undefined : parseSize(memory, 'isolate.memory');
   if (memoryBytes !== undefined) refuseTooLittleMemory(memoryBytes);
-  const spawn = nodeProcesses(handler, childFlags(process.execArgv, memoryBytes), WEIGH_EVERY_MS, system);
+  const reportEveryMs = othersAreSeen ? undefined : WEIGH_EVERY_MS;
+  const spawn = nodeProcesses(handler, childFlags(process.execArgv, memoryBytes), reportEveryMs, system);
   return new Pool({ handler, spawn, system, memoryBytes, size: policy.concurrency, fail });
 }
 

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { System } from '../../ports/system.ts';
 import { asError } from '../as-error.ts';
 import { unframe } from './framing.ts';
-import { memoryOf, othersAreSeen } from './memory-use.ts';
+import { memoryOf } from './memory-use.ts';
 import type { Reply, Request } from './protocol.ts';
 import { decodeReply, encodeRequest, LONGEST_REPLY } from './protocol.ts';
 
@@ -43,8 +43,14 @@ const PIPE = 3;
 /**
  * Children of this process, with its environment, its directory and its output. We talk over a pipe of our own and not over Node's
  * channel: that one takes a message of any length into our memory before it can be refused, and any code of the child may speak on it.
+ * With `reportEveryMs` a child says itself how much memory it uses.
  */
-export function nodeProcesses(handler: URL, flags: readonly string[], reportEveryMs: number, system: System): Spawn {
+export function nodeProcesses(
+  handler: URL,
+  flags: readonly string[],
+  reportEveryMs: number | undefined,
+  system: System,
+): Spawn {
   const args = [...flags, fileURLToPath(ENTRY), handler.href];
   return (seen) => {
     try {
@@ -65,7 +71,7 @@ const NEVER_STARTED: Spawned = {
   unref: () => undefined,
 };
 
-function converse(child: ChildProcess, seen: SpawnSeen, reportEveryMs: number, system: System): Spawned {
+function converse(child: ChildProcess, seen: SpawnSeen, reportEveryMs: number | undefined, system: System): Spawned {
   const token = system.id();
   const pipe = child.stdio[PIPE] as Socket | undefined;
   let state: 'heard' | 'dismissed' | 'distrusted' | 'ended' = 'heard';
@@ -113,7 +119,7 @@ function converse(child: ChildProcess, seen: SpawnSeen, reportEveryMs: number, s
   child.on('error', (error) => {
     if (child.pid === undefined) end(notStarted(error));
   });
-  tell({ kind: 'load', token, parent: process.pid, ...(othersAreSeen ? {} : { reportEveryMs }) });
+  tell({ kind: 'load', token, parent: process.pid, ...(reportEveryMs === undefined ? {} : { reportEveryMs }) });
 
   return {
     tell,
@@ -122,7 +128,7 @@ function converse(child: ChildProcess, seen: SpawnSeen, reportEveryMs: number, s
       pipe?.end();
     },
     kill,
-    memory: () => (othersAreSeen && child.pid !== undefined ? memoryOf(child.pid) : reportedBytes),
+    memory: () => reportedBytes ?? (child.pid === undefined ? undefined : memoryOf(child.pid)),
     ref() {
       child.ref();
       pipe?.ref();
@@ -135,5 +141,5 @@ function converse(child: ChildProcess, seen: SpawnSeen, reportEveryMs: number, s
 }
 
 function notStarted(error: Error): string {
-  return `it could not be started: ${error.message}`;
+  return `an error at its start: ${error.message}`;
 }

@@ -1,4 +1,7 @@
 import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -102,6 +105,12 @@ describe('a handler in a process of its own', () => {
     return JSON.parse(JSON.stringify(outcome, (key, value) => (key === 'stack' ? typeof value : value)));
   }
 
+  it('gets no time for a message that it has ended', async () => {
+    const acts = pool(HANDLERS.acts);
+    await perform(acts, 'returnsEarly');
+    expect(await perform(acts, 'extendsAnEarlierOne')).toEqual({ kind: 'quarantine', why: 'ours: false' });
+  });
+
   it('is looked for by default and by name, in modules of both kinds', async () => {
     expect(await perform(pool(HANDLERS.commonJs), '')).toEqual({ kind: 'skip', why: 'compiled to CommonJS' });
     expect(await perform(pool(HANDLERS.withSchema), '{"sku":" a-1 "}')).toEqual({ kind: 'skip', why: 'sku a-1' });
@@ -145,6 +154,7 @@ describe('a handler that kills its process', () => {
     ['aborts', /signal SIG(ABRT|ILL|TRAP)/],
     ['killsItself', /signal SIGKILL/],
     ['failsElsewhere', /exit code 1 after TypeError: nobody waits for this/],
+    ['closesThePipe', /signal SIGKILL|exit code/],
     ['writesRubbish', /writing what no child of ours writes/],
     ['forges', /writing what no child of ours writes/],
     ['announcesTooMuch', /writing what no child of ours writes/],
@@ -256,6 +266,17 @@ describe('children', () => {
     await acts.close?.();
     expect([lives(idle), lives(busy)]).toEqual([false, false]);
     expect(await loop).toMatchObject({ kind: 'givenBack' });
+  });
+
+  it('that idle may tidy up when the pool is closed', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'lazaret-'));
+    const file = join(folder, 'tidy');
+    const acts = pool(HANDLERS.acts);
+    const headers = [['file', file] as const];
+    await perform(acts, runOf('', { message: { body: Buffer.from('tidiesUpAtItsExit'), headers } }));
+    await acts.close?.();
+    expect(readFileSync(file, 'utf8')).toBe('tidy');
+    rmSync(folder, { recursive: true });
   });
 
   it('do not outlive a parent that is killed, not even in a loop', async () => {

@@ -206,20 +206,6 @@ describe('a child that dies', () => {
     expect(one.deaths).toBe(2);
   });
 
-  it('is not explained by what it survived before', async () => {
-    const { perform, run, processes, opened, settle } = scene();
-    const child = await opened();
-    perform(run());
-    child.says({ kind: 'dying', of: 'Error: caught after all' });
-    child.ends();
-    const performing = perform(run());
-    child.exits('exit code 1');
-    await settle();
-    processes[1]!.says({ kind: 'ready' });
-    processes[1]!.exits('exit code 1');
-    await expect(performing.ended).resolves.toMatchObject({ why: expect.stringMatching(/exit code 1$/) });
-  });
-
   it('is forgotten once its message has ended otherwise', async () => {
     const { perform, run, processes, opened, settle } = scene({ size: 1 });
     const one = run();

@@ -130,6 +130,11 @@ export class ChannelQueue {
     for (const watcher of this.#watchers) watcher(this.#ready.size);
   }
 
+  /** Whether a single active consumer would be this one. */
+  isActive(consumer: Channel): boolean {
+    return this.#consumers[0] === consumer;
+  }
+
   holdsKey(key: string): boolean {
     return this.#ready.values().some(({ message }) => message.key === key);
   }

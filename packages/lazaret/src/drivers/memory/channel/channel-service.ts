@@ -58,7 +58,10 @@ export class ChannelService implements Service {
     this.#front = front;
     this.#credit = parts.wanted.prefetch;
     this.#channel = this.#openChannel();
-    this.#watchLane = (depth) => front.suspects(depth);
+    this.#watchLane = (depth) => {
+      front.suspects(depth);
+      front.wake();
+    };
     parts.lane.watchDepth(this.#watchLane);
   }
 
@@ -74,7 +77,9 @@ export class ChannelService implements Service {
 
   /** The next of the lane; what comes back to it has cost one more start. */
   alone(): Delivery | undefined {
-    const { lane, world } = this.#parts;
+    const { lane, queue, wanted, world } = this.#parts;
+    // n.b. fetching from the lane is not single-active by itself, and its messages have successors in the queue.
+    if (wanted.order === 'key' && !queue.isActive(this.#channel)) return undefined;
     const got = this.#channel.get(lane);
     if (got === undefined) return undefined;
     const { tag, entry } = got;
@@ -84,7 +89,16 @@ export class ChannelService implements Service {
   }
 
   #isFirst(arrival: Arrival): boolean {
-    return this.#parts.wanted.order === 'none' || this.#lanes.isFirst(arrival.entry.message.key, arrival);
+    const { key } = arrival.entry.message;
+    if (this.#parts.wanted.order === 'none' || key === undefined) return true;
+    return this.#lanes.isFirst(key, arrival) && !this.#isSuspected(key);
+  }
+
+  /** An earlier message of the key waits in the lane, or was fetched from it. */
+  #isSuspected(key: string): boolean {
+    if (this.#parts.lane.holdsKey(key)) return true;
+    for (const { strikes, entry } of this.#open.values()) if (strikes > 0 && entry.message.key === key) return true;
+    return false;
   }
 
   #handOut({ tag, entry, arrivedAt, strikes }: Arrival): Delivery {
@@ -114,15 +128,15 @@ export class ChannelService implements Service {
 
   settle(settlement: Settlement): SettleResult | Promise<SettleResult> {
     const { delivery } = settlement;
-    if (this.#ours(delivery) === undefined) return 'lost';
+    const arrival = this.#ours(delivery);
+    if (arrival === undefined) return 'lost';
     switch (settlement.verb) {
       case 'ack':
         return this.#ack(delivery);
       case 'retry':
         return this.#copyThenAck(delivery, this.#parts.queue, this.#copyOf(settlement, 1), settlement.delayMs);
       case 'release':
-        if (this.#canRequeue(settlement)) return this.#requeue(delivery, settlement.delayMs);
-        return this.#copyThenAck(delivery, this.#parts.queue, this.#copyOf(settlement, 0), settlement.delayMs);
+        return this.#release(arrival, settlement);
       case 'hold':
         return 'done';
       case 'deadLetter': {
@@ -165,6 +179,14 @@ export class ChannelService implements Service {
     return 'done';
   }
 
+  /** n.b. what comes back to the lane is counted as a crash, so what is given back to it goes as a copy. */
+  #release({ strikes }: Arrival, settlement: GivenBack): SettleResult | Promise<SettleResult> {
+    const { delivery, delayMs } = settlement;
+    const { queue, lane } = this.#parts;
+    if (strikes === 0 && this.#canRequeue(settlement)) return this.#requeue(delivery, delayMs);
+    return this.#copyThenAck(delivery, strikes > 0 ? lane : queue, this.#copyOf(settlement, 0), delayMs);
+  }
+
   /** Nothing can be written to what is requeued, and without a delay of its own it comes back at once. */
   #canRequeue({ delayMs, notBefore }: GivenBack): boolean {
     return notBefore === undefined && (delayMs === 0 || this.#parts.options.release === 'counted');
@@ -180,7 +202,8 @@ export class ChannelService implements Service {
 
   #close(arrival: Arrival): void {
     this.#open.delete(arrival.tag);
-    if (this.#lanes.leave(arrival.entry.message.key, arrival) !== undefined) this.#front.wake();
+    const next = this.#lanes.leave(arrival.entry.message.key, arrival);
+    if (next !== undefined || arrival.strikes > 0) this.#front.wake();
   }
 
   // --- what the server sends --------------------------------------------------------------------------------------

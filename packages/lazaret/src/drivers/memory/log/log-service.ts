@@ -159,7 +159,7 @@ export class LogService implements Service {
   }
 
   #markAndCommit(owned: OwnedPartition, settlement: Settlement): Promise<SettleResult> {
-    this.#mark(owned, offsetOf(settlement.delivery), settlement);
+    this.#mark(owned, settlement);
     this.#front.wake();
     return this.#commit();
   }
@@ -184,18 +184,26 @@ export class LogService implements Service {
     }
   }
 
-  #mark(owned: OwnedPartition, offset: number, settlement: Settlement): void {
+  #mark(owned: OwnedPartition, settlement: Settlement): void {
+    const { clock } = this.#parts.world;
+    const offset = offsetOf(settlement.delivery);
     switch (settlement.verb) {
       case 'hold':
-        if (settlement.charged) owned.charge(offset);
-        else owned.endStart(offset);
+        owned.hold(offset, clock.now() + settlement.delayMs);
+        if (settlement.charged) owned.charge(offset, this.#chargedHere(settlement.delivery));
         return;
       case 'release':
-        owned.giveBack(offset, this.#parts.world.clock.now() + settlement.delayMs, settlement.notBefore);
+        owned.giveBack(offset, clock.now() + settlement.delayMs, settlement.notBefore);
         return;
       default:
         owned.finish(offset);
     }
+  }
+
+  /** Failures of this record since its copy was written, the one that is being settled included. */
+  #chargedHere({ message, attempt }: Delivery): number {
+    const { wanted, world } = this.#parts;
+    return attempt - pastOf(message.headers, 0, wanted.maxAttempts, world.clock.now()).attempt + 1;
   }
 
   extend({ delivery }: Extension): SettleResult {

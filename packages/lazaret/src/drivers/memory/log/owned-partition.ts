@@ -114,9 +114,14 @@ export class OwnedPartition {
     this.#set(offset, { openBy: undefined });
   }
 
-  /** Ended in a failure: an outcome, so it clears the crashes. */
-  charge(offset: number): void {
-    this.#set(offset, { openBy: undefined, charged: this.mark(offset).charged + 1, crashes: 0 });
+  /** Waits here until `dueAt`; whoever takes the partition over waits for it as well. */
+  hold(offset: number, dueAt: number): void {
+    this.#set(offset, { openBy: undefined, dueAt });
+  }
+
+  /** Ended in a failure, the `charged`-th of this record: an outcome, so it clears the crashes. Said twice, it counts once. */
+  charge(offset: number, charged: number): void {
+    this.#set(offset, { charged, crashes: 0 });
   }
 
   giveBack(offset: number, dueAt: number, notBefore: number | undefined): void {
@@ -132,6 +137,8 @@ export class OwnedPartition {
     const next = this.#lanes.leave(record.message.key, record);
     if (next !== undefined && this.#behind.delete(next)) this.#released.push(next);
     while (this.mark(this.#watermark).isDone) this.#marks.delete(this.#watermark++);
+    // n.b. after a take-over the reading starts behind records that are done; without their marks they would look new.
+    this.#next = Math.max(this.#next, this.#watermark);
   }
 
   isFinished(offset: number): boolean {

@@ -1,4 +1,4 @@
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
 import { Poison } from '../../../../dist/core/failures.js';
@@ -8,6 +8,7 @@ const STDERR = 2;
 const PIPE = 3;
 
 let performed = 0;
+let earlier;
 
 /** What Node writes about a death that a test wants is no news. */
 function quietly(act) {
@@ -48,11 +49,16 @@ const acts = {
   tellsItsChannel: (_, ctx) =>
     ctx.quarantine(JSON.stringify([typeof process.send, typeof process.disconnect, process.connected ?? null])),
   extends: async (_, ctx) => ctx.quarantine(`ours: ${await ctx.extend('2m')}`),
+  returnsEarly(_, ctx) {
+    earlier = ctx;
+  },
+  extendsAnEarlierOne: async (_, ctx) => ctx.quarantine(`ours: ${await earlier.extend('2m')}`),
   waitsForAbort: (_, ctx) =>
     new Promise((_resolve, reject) => {
       ctx.signal.addEventListener('abort', () => reject(ctx.signal.reason));
     }),
 
+  tidiesUpAtItsExit: (message) => void process.once('exit', () => writeFileSync(message.header('file'), 'tidy')),
   exits: () => process.exit(137),
   exitsOnce: (_, ctx) => (ctx.strikes === 0 ? process.exit(1) : undefined),
   aborts: quietly(() => process.abort()),
@@ -87,6 +93,10 @@ const acts = {
     }
   },
 
+  closesThePipe() {
+    closeSync(PIPE);
+    return new Promise(() => undefined);
+  },
   writesRubbish: () => void writeSync(PIPE, 'rubbish that is no frame') ?? new Promise(() => undefined),
   forges(_, ctx) {
     const reply = Buffer.from(JSON.stringify({ kind: 'ended', job: 1, end: { kind: 'done' } }));
