@@ -1,0 +1,12 @@
+import { readField } from './safe-text.ts';
+
+/** What is piped in: one name a line, and of a tab-separated line its first field, so that the output of a list can be handed on. */
+export async function readNames(input: AsyncIterable<Uint8Array>): Promise<readonly string[]> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of input) text += decoder.decode(chunk, { stream: true });
+  return (text + decoder.decode())
+    .split(/\r?\n/)
+    .map((line) => readField(line.split('\t', 1)[0]!.trim()))
+    .filter((name) => name !== '');
+}

@@ -1,0 +1,17 @@
+import type { View } from '../view.ts';
+import { messagesLsView } from './messages-ls.ts';
+import { messagesReleaseView } from './messages-release.ts';
+import { messagesShowView } from './messages-show.ts';
+import { queuesExplainView } from './queues-explain.ts';
+import { queuesLsView } from './queues-ls.ts';
+import { queuesShowView } from './queues-show.ts';
+
+/** How each operation's output looks, by the operation's name. */
+export const VIEWS: ReadonlyMap<string, View> = new Map<string, View>([
+  ['queues ls', queuesLsView],
+  ['queues show', queuesShowView],
+  ['queues explain', queuesExplainView],
+  ['messages ls', messagesLsView],
+  ['messages show', messagesShowView],
+  ['messages release', messagesReleaseView],
+]);
