@@ -39,7 +39,7 @@ export function judge(goal, rounds) {
     value,
     range,
     rounds: values.length,
-    ...verdict(goal, judged),
+    ...(Number.isFinite(judged) ? verdict(goal, judged) : {}),
     failed: value < (goal.gate ?? -Infinity),
   };
 }

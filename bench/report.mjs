@@ -49,6 +49,7 @@ export function absolutes(results) {
 }
 
 function short(value) {
+  if (!Number.isFinite(value)) return '?';
   if (Math.abs(value) >= 1000) return Math.round(value).toLocaleString('en');
   return String(Number(value.toPrecision(3)));
 }

@@ -3,7 +3,8 @@ import { inArrays, openDatabase } from '../bindings.mjs';
 /**
  * What one would write by hand for one table, and then tune: claim a batch, run its handlers, settle the batch. Two transactions
  * a batch. The claim selects, and then updates by id: `UPDATE … WHERE id IN (SELECT … LIMIT ?)` in one builds a temporary
- * b-tree for each call, and is three times slower at one message a batch.
+ * b-tree for each call, and is three times slower at one message a batch. `LIMIT ? + 0`, since SQLite prepares a statement with
+ * a bare `LIMIT ?` anew each time that it is bound.
  */
 const SCHEMA = `
   PRAGMA journal_mode = WAL;
@@ -28,7 +29,9 @@ export async function open({ binding, file, durable = false }) {
   const commit = db.prepare('COMMIT');
   const insert = db.prepare('INSERT INTO messages (run_at, body) VALUES (?, ?)');
   const due = inArrays(
-    db.prepare('SELECT id, attempts, body FROM messages WHERE ready = 1 AND run_at <= ? ORDER BY run_at, id LIMIT ? + 0'),
+    db.prepare(
+      'SELECT id, attempts, body FROM messages WHERE ready = 1 AND run_at <= ? ORDER BY run_at, id LIMIT ? + 0',
+    ),
   );
   const nextDue = inArrays(db.prepare('SELECT run_at FROM messages WHERE ready = 1 ORDER BY run_at LIMIT 1'));
   const lease = db.prepare('UPDATE messages SET ready = 0, leased_until = ? WHERE id = ?');

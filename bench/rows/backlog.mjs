@@ -3,7 +3,7 @@ import { drain } from '../drain.mjs';
 import { ratio } from '../goals.mjs';
 
 const SMALL = 20_000;
-const WARM_UP = 5_000;
+const WARM_UP = 100_000;
 const CONCURRENCY = 100;
 
 /** What is behind a message must not make it slower. */

@@ -4,6 +4,7 @@ import { ratio } from '../goals.mjs';
 
 const DELAY_MS = 1_000;
 const CONCURRENCY = 100;
+const RETRIED = 200_000;
 const RAW_DURABLE = { as: 'raw', contender: 'raw', durable: true };
 const RAW = { as: 'raw, not durable', contender: 'raw' };
 const LAZARET = { as: 'lazaret', contender: 'lazaret' };
@@ -15,9 +16,9 @@ export const retry = {
   title: 'Retry: fail once, wait 1 s, succeed, c = 100',
   minRounds: 1,
   contestants: [RAW_DURABLE, RAW, LAZARET],
-  prepare: (contender, { scale }) => fill(contender, 100_000 * scale),
+  prepare: (contender, { scale }) => fill(contender, RETRIED * scale),
   async measure(contender, { scale }) {
-    const count = 100_000 * scale;
+    const count = RETRIED * scale;
     const failed = new Uint8Array(count);
     const from = reading();
     await drain(contender, { warmUp: 0, count, concurrency: CONCURRENCY, retryDelayMs: DELAY_MS }, async (body) => {
@@ -38,10 +39,10 @@ export const deadLetter = {
   title: 'Dead-letter with evidence, c = 100',
   minRounds: 1,
   contestants: [RAW_DURABLE, RAW, LAZARET, PLAINJOB],
-  prepare: (contender, setup) => fill(contender, lettersOf(setup) * 1.2),
+  prepare: (contender, setup) => fill(contender, lettersOf(setup) * 2),
   measure(contender, setup) {
     const count = lettersOf(setup);
-    const options = { warmUp: count / 5, count, concurrency: CONCURRENCY, maxAttempts: 1 };
+    const options = { warmUp: count, count, concurrency: CONCURRENCY, maxAttempts: 1 };
     return drain(contender, options, async (body) => {
       throw new Error(`order ${numberOf(body)} has no customer`);
     });

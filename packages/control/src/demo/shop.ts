@@ -81,7 +81,7 @@ export async function openShop(setup: ShopSetup): Promise<Shop> {
   const openOrders = async (version: OrdersVersion): Promise<App> => {
     const orders = app(version);
     orders.consume('orders', { backoff }, (message) => {
-      const order = message.json<Order>();
+      const order = message.json() as Order;
       // The mistake of 1.5.0: there was nobody to tell it of the new coupons.
       if (version === '1.5.0' && order.coupon !== undefined) throw new Poison(`coupon '${order.coupon}' is unknown`);
       ledger.effect(message.id!);

@@ -20,13 +20,16 @@ export type UserVerdict =
       readonly why?: string;
     };
 
+/** A class of errors, whatever its constructor takes. */
+export type ErrorClass = abstract new (...args: never) => unknown;
+
 export interface ClassifyRules {
-  /** Asked first; answers a `UserVerdict` or `undefined`. One that throws or answers anything else counts as silent, and `Failure.rule` says so. */
-  readonly classify?: ((error: unknown) => unknown) | undefined;
-  /** Classes whose errors can never succeed. What is no class matches nothing. */
-  readonly poison?: readonly unknown[] | undefined;
-  /** Classes whose errors are a dependency's doing. */
-  readonly transient?: readonly unknown[] | undefined;
+  /** Asked first. One that throws or answers anything else counts as silent, and `Failure.rule` says so. None by default. */
+  readonly classify?: ((error: unknown) => UserVerdict | undefined) | undefined;
+  /** Classes whose errors can never succeed: quarantined on the first attempt. None by default. */
+  readonly poison?: readonly ErrorClass[] | undefined;
+  /** Classes whose errors are a dependency's doing: retried. None by default. */
+  readonly transient?: readonly ErrorClass[] | undefined;
 }
 
 interface Verdict extends CodeVerdict {
@@ -50,13 +53,13 @@ const LONGEST_WORD = 256;
 export function classify(thrown: unknown, rules: ClassifyRules, now: number): Failure {
   const chain = causeChain(thrown);
   const error = normaliseChain(chain);
-  const answer = ask(rules.classify, thrown);
+  const answer = userAnswer(rules.classify, thrown);
   const verdict =
     answer.verdict ??
     firstOf(chain, brandVerdict) ??
     declaredVerdict(chain, rules) ??
     codesOf(chain, error) ??
-    silent(error);
+    unmatched(error);
   return failure(verdict, answer.complaint, error, chain, now);
 }
 
@@ -80,9 +83,9 @@ function failure(
   };
 }
 
-function firstOf<T>(chain: readonly unknown[], ask: (link: unknown) => T | undefined): T | undefined {
+function firstOf<T>(chain: readonly unknown[], said: (link: unknown) => T | undefined): T | undefined {
   for (const link of chain) {
-    const answer = ask(link);
+    const answer = said(link);
     if (answer !== undefined) return answer;
   }
   return undefined;
@@ -95,17 +98,17 @@ interface Answer {
   readonly complaint?: string;
 }
 
-const SILENT: Answer = {};
+const NO_ANSWER: Answer = {};
 
-function ask(classify: ClassifyRules['classify'], thrown: unknown): Answer {
-  if (classify === undefined) return SILENT;
+function userAnswer(classify: ClassifyRules['classify'], thrown: unknown): Answer {
+  if (classify === undefined) return NO_ANSWER;
   let said: unknown;
   try {
     said = classify(thrown);
   } catch (error) {
     return { complaint: `classify threw ${oneLine(normaliseChain([error]).message, 100)}` };
   }
-  if (said === undefined) return SILENT;
+  if (said === undefined) return NO_ANSWER;
   const kind = kindOf(typeof said === 'string' ? said : peek(said, 'kind'));
   return kind === undefined ? { complaint: nonsense(said) } : { verdict: userVerdict(kind, said) };
 }
@@ -194,6 +197,6 @@ function causesVerdict(chain: readonly unknown[], causes: readonly NormalError[]
   return undefined;
 }
 
-function silent(error: NormalError): Verdict {
+function unmatched(error: NormalError): Verdict {
   return error.name === 'SyntaxError' ? SYNTAX_ERROR : UNMATCHED;
 }

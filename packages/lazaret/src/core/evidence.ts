@@ -60,20 +60,18 @@ const MAX_BYTES = 4096;
  */
 export function evidenceHeader(evidence: Evidence, budgetBytes: number): EvidenceHeader {
   const budget = Math.min(budgetBytes, MAX_BYTES);
-  const full = fitting(budget, () => (textLength(evidence) > budget ? undefined : encode(fullDraft(evidence))));
-  if (full !== undefined) return { level: 'full', text: full };
-  const truncated = fitting(budget, () => encode(truncatedDraft(evidence, budget)));
-  if (truncated !== undefined) return { level: 'truncated', text: truncated };
+  const full = textLength(evidence) > budget ? undefined : encode(fullDraft(evidence));
+  if (full !== undefined && fits(full, budget)) return { level: 'full', text: full };
+  const truncated = encode(truncatedDraft(evidence, budget));
+  if (fits(truncated, budget)) return { level: 'truncated', text: truncated };
   const minimal = minimalDraft(evidence);
-  const least =
-    fitting(budget, () => encode(minimal)) ?? fitting(budget, () => encode({ ...minimal, queue: undefined }));
+  const least = [encode(minimal), encode({ ...minimal, queue: undefined })].find((text) => fits(text, budget));
   return least === undefined ? BARE : { level: 'minimal', text: least };
 }
 
 /** ASCII: a character is a byte. A budget that is no number fits nothing. */
-function fitting(budget: number, make: () => string | undefined): string | undefined {
-  const text = make();
-  return text !== undefined && text.length <= budget ? text : undefined;
+function fits(text: string, budget: number): boolean {
+  return text.length <= budget;
 }
 
 /** At least so many bytes, without having to write them. */

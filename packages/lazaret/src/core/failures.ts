@@ -1,7 +1,8 @@
 import { clip, oneLine } from './clip.ts';
 import { parseDuration } from './duration.ts';
-import { jsonPath, type PathSegment } from './json-path.ts';
+import { jsonPath } from './json-path.ts';
 import { peek } from './peek.ts';
+import type { GivenIssue } from './schema.ts';
 
 /** What a handler throws to say by itself how it failed. The brand also holds across two installed copies of the package. */
 const BRAND = Symbol.for('lazaret.failure');
@@ -59,10 +60,7 @@ export class SchemaError extends Poison {
   readonly issues: readonly SchemaIssue[];
 
   /** `issues` as a Standard Schema validator gives them. */
-  constructor(
-    issues: readonly { readonly message: string; readonly path?: readonly PathSegment[] | undefined }[],
-    options: { readonly cause?: unknown } = {},
-  ) {
+  constructor(issues: readonly GivenIssue[], options: { readonly cause?: unknown } = {}) {
     const kept = issues
       .slice(0, KEPT_ISSUES)
       .map(({ path, message }) => ({ path: jsonPath(path), message: clip(message, 500) }));

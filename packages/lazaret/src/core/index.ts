@@ -1,7 +1,8 @@
 // Values and pure functions: no I/O, no clock, no chance.
 
 export { type Backoff, backoffDelay, type DelayWindow, delayWindow, type Jitter } from './backoff.ts';
-export { type ClassifyRules, classify, type UserVerdict } from './classify.ts';
+export { type Batch, type BatchOptions, batchOptions } from './batch-options.ts';
+export { type ClassifyRules, classify, type ErrorClass, type UserVerdict } from './classify.ts';
 export { decide, type Facts, precheck, type Sighting } from './decide.ts';
 export { DEFAULTS, PRESETS, type PresetName, STRIKES } from './defaults.ts';
 export { didYouMean } from './did-you-mean.ts';
@@ -43,21 +44,18 @@ export {
 export { type NormalError, normalise } from './normalise.ts';
 export {
   type BackoffOption,
-  type Batch,
-  type BatchOptions,
-  batchOptions,
   type ConsumeOptions,
-  consumerOrigins,
   consumerPolicy,
   type ExponentialOptions,
   type IsolateOptions,
   type JitterOption,
-  type Origin,
   type ParkingOptions,
 } from './options.ts';
+export { consumerOrigins, type Origin } from './origins.ts';
 export type { Decision, Failure, Outcome } from './outcome.ts';
 export { due, place, type Terms } from './placement.ts';
 export type { ConsumerPolicy, Policy } from './policy.ts';
+export type { GivenIssue, PathSegment, Schema, SchemaResult } from './schema.ts';
 export { formatSize, parseSize } from './size.ts';
 export {
   renderOrigins,

@@ -1,5 +1,4 @@
-/** A step of a path as Standard Schema gives it. */
-export type PathSegment = PropertyKey | { readonly key: PropertyKey };
+import type { PathSegment } from './schema.ts';
 
 const PLAIN_NAME = /^[A-Za-z_$][\w$]{0,127}$/;
 const LONGEST_STEPS = 32;

@@ -7,9 +7,8 @@ import { formatDuration, parseDuration, parsePercent } from './duration.ts';
 import { optionError, shown } from './option-error.ts';
 import { durationFrom, type Given, givenOptions, notAmong, oneOf, wholeNumber, withDefaults } from './option-values.ts';
 import type { ConsumerPolicy } from './policy.ts';
+import type { Schema } from './schema.ts';
 import { parseSize } from './size.ts';
-
-export { refuseUnknown } from './option-values.ts';
 
 /**
  * How a queue is consumed. Durations, sizes and percentages are text with units ('90s', '256kb', '±20%').
@@ -37,14 +36,14 @@ export interface ConsumeOptions extends ClassifyRules {
   readonly ordering?: 'none' | 'key';
   /** Larger bodies go to the quarantine unseen (1kb is 1024 bytes). Default '10mb'. */
   readonly maxBody?: string;
-  /** How many messages may wait for one key; only with `ordering: 'key'`. */
+  /** How many messages may wait for one key; only with `ordering: 'key'`. Default `{ lane: 100, quarantine: 1000 }`. */
   readonly parking?: ParkingOptions;
   /** Version of your service: written to the evidence. 1 to 100 characters; none by default. */
   readonly version?: string;
   /** Runs each message in a process of its own, at most `memory` large: a crash costs nobody else anything. Off by default. */
   readonly isolate?: 'process' | IsolateOptions;
   /** Standard Schema for the decoded body; a violation is poison. None by default. */
-  readonly schema?: { readonly '~standard': object };
+  readonly schema?: Schema;
 }
 
 export type BackoffOption = PresetName | readonly string[] | ExponentialOptions;
@@ -67,37 +66,39 @@ export type JitterOption = 'none' | 'full' | 'decorrelated' | `${number}%` | `±
 export interface ParkingOptions {
   /** Messages that may wait in memory behind one key. At least 1; default 100. */
   readonly lane?: number;
-  /** Successors of a dead key that are moved to the quarantine with it; beyond it they wait in the queue. Default 1000. */
+  /**
+   * Successors of a dead key that are moved to the quarantine with it, counted by each process since its start; beyond it they wait in
+   * the queue. At least 0; default 1000.
+   */
   readonly quarantine?: number;
 }
 
 export interface IsolateOptions {
-  /** Of one child process; default: what the platform gives. */
+  /** Of one child process: '256mb' (1mb is 1024 × 1024 bytes). At least '48mb'; default: what the platform gives. */
   readonly memory?: string;
 }
 
-const CONSUME_OPTIONS = [
-  'maxAttempts',
-  'backoff',
-  'jitter',
-  'visibilityTimeout',
-  'heartbeat',
-  'timeout',
-  'concurrency',
-  'ordering',
-  'maxBody',
-  'parking',
-  'version',
-  'classify',
-  'poison',
-  'transient',
-  'isolate',
-  'schema',
-] as const satisfies readonly (keyof ConsumeOptions)[];
+const NAMES: Readonly<Record<keyof ConsumeOptions, true>> = {
+  maxAttempts: true,
+  backoff: true,
+  jitter: true,
+  visibilityTimeout: true,
+  heartbeat: true,
+  timeout: true,
+  concurrency: true,
+  ordering: true,
+  maxBody: true,
+  parking: true,
+  version: true,
+  classify: true,
+  poison: true,
+  transient: true,
+  isolate: true,
+  schema: true,
+};
 
-const TIMETABLE_OPTIONS = ['maxAttempts', 'backoff', 'jitter', 'visibilityTimeout', 'heartbeat', 'timeout'] as const;
+export const CONSUME_OPTIONS: readonly string[] = Object.keys(NAMES);
 
-const WHERE = 'consume';
 const LEAST_LEASE_MS = 10;
 const LONGEST_VERSION = 100;
 
@@ -107,7 +108,7 @@ const LONGEST_VERSION = 100;
  * only be called (`classify`, `schema`) is checked for its type and left where it is.
  */
 export function consumerPolicy(options: ConsumeOptions = {}): ConsumerPolicy {
-  const given = givenOptions(options, CONSUME_OPTIONS, WHERE);
+  const given = givenOptions(options, CONSUME_OPTIONS, 'consume');
   refuseWrongTypes(given);
   const wanted = withDefaults(given, { ...DEFAULTS, ...presetOf(given) });
   const parking = withDefaults(
@@ -140,7 +141,8 @@ function readHeartbeat(value: unknown, leaseMs: number): number | undefined {
   return value === false ? undefined : durationFrom(1, value, 'heartbeat');
 }
 
-function readVersion(value: unknown): string | undefined {
+/** Throws LZ1002 for what is no text, LZ1003 for an empty or a long one. */
+export function readVersion(value: unknown): string | undefined {
   if (value === undefined) return undefined;
   if (typeof value !== 'string')
     throw optionError('LZ1002', 'version', `${shown(value)} is not text.`, "Write '1.42.1'.");
@@ -155,7 +157,8 @@ function readVersion(value: unknown): string | undefined {
   return value;
 }
 
-function presetOf(given: Given): { readonly backoff: BackoffOption; readonly maxAttempts?: number } | undefined {
+/** What the preset that was named brings along. */
+export function presetOf(given: Given): { readonly backoff: BackoffOption; readonly maxAttempts?: number } | undefined {
   const name = given.get('backoff');
   return isPreset(name) ? PRESETS[name] : undefined;
 }
@@ -233,8 +236,18 @@ function refuseWrongTypes(given: Given): void {
   }
   for (const name of ['poison', 'transient']) {
     const value = given.get(name);
-    if (value !== undefined && !Array.isArray(value)) {
+    if (value === undefined) continue;
+    if (!Array.isArray(value)) {
       throw optionError('LZ1002', name, `${shown(value)} is not a list.`, 'Write a list of error classes.');
+    }
+    for (const [index, entry] of value.entries()) {
+      if (isClass(entry)) continue;
+      throw optionError(
+        'LZ1002',
+        `${name}[${index}]`,
+        `${shown(entry)} is no error class.`,
+        'Write a class, such as RangeError.',
+      );
     }
   }
   const schema = given.get('schema');
@@ -253,42 +266,11 @@ function refuseWrongTypes(given: Given): void {
   }
 }
 
+/** What `instanceof` can be asked about: an arrow function has no prototype to look for. */
+function isClass(value: unknown): boolean {
+  return typeof value === 'function' && typeof value.prototype === 'object' && value.prototype !== null;
+}
+
 function isStandardSchema(value: unknown): boolean {
   return (typeof value === 'object' || typeof value === 'function') && value !== null && '~standard' in value;
-}
-
-/** How `consumeBatch` fills its batches. */
-export interface BatchOptions {
-  /** Messages of one batch at most; at least 1. */
-  readonly size: number;
-  /** How long the first message of a batch waits for the others. */
-  readonly within: string;
-}
-
-export interface Batch {
-  readonly size: number;
-  readonly withinMs: number;
-}
-
-/** Both must be given; errors as of `consumerPolicy`. */
-export function batchOptions(options: BatchOptions): Batch {
-  const given = givenOptions(options, ['size', 'within'], 'consumeBatch');
-  return { size: wholeNumber(given.get('size'), 'size', 1), withinMs: durationFrom(1, given.get('within'), 'within') };
-}
-
-/** Where the value of an option comes from: 'default', 'option', 'preset ladder', or a place that a caller names. */
-export interface Origin {
-  readonly option: string;
-  readonly from: string;
-}
-
-/** For those options that shape the timetable. */
-export function consumerOrigins(options: ConsumeOptions = {}): readonly Origin[] {
-  const given = givenOptions(options, CONSUME_OPTIONS, WHERE);
-  const preset = presetOf(given);
-  return TIMETABLE_OPTIONS.map((option) => {
-    const fromPreset = preset !== undefined && option in preset && (option === 'backoff' || !given.has(option));
-    if (fromPreset) return { option, from: `preset ${given.get('backoff')}` };
-    return { option, from: given.has(option) ? 'option' : 'default' };
-  });
 }

@@ -12,7 +12,7 @@ export interface Terms {
   readonly maxDelayMs: number;
   readonly delayGrainMs: number;
   readonly ordering: 'none' | 'key';
-  /** How long the delivery can stay ours, heartbeats included; Infinity where no lease ends. */
+  /** How long the delivery can wait here and still run afterwards, heartbeats included; Infinity where no lease ends. */
   readonly leaseLeftMs: number;
   /** Held deliveries take at most half of the credit. */
   readonly holdRoom: boolean;
@@ -85,9 +85,13 @@ function holdsForOrder(terms: Terms): boolean {
   return terms.ordering === 'key' && !terms.retryKeepsOrder && terms.failures !== 'row';
 }
 
-/** The order was promised, the length of a wait was not: the end of the lease shortens it, and a lack of room is no way out. */
+/**
+ * The order was promised, the length of a wait was not: the end of the lease shortens it, and a lack of room is no way out. With no
+ * time left it goes back to where it was, uncharged.
+ */
 function holdInOrder(delayMs: number, terms: Terms, charged: boolean): Decision {
-  return { verb: 'hold', delayMs: Math.max(0, Math.min(delayMs, terms.leaseLeftMs)), charged };
+  if (terms.leaseLeftMs <= 0) return { verb: 'release', delayMs: 0 };
+  return { verb: 'hold', delayMs: Math.min(delayMs, terms.leaseLeftMs), charged };
 }
 
 /** Of a longer wait the longest stage that the broker can do, with the due time of the whole. */

@@ -1,6 +1,6 @@
 import { type DelayWindow, delayWindow, steadyFrom } from './backoff.ts';
 import { formatDuration, largestUnit } from './duration.ts';
-import type { Origin } from './options.ts';
+import type { Origin } from './origins.ts';
 import type { ConsumerPolicy, Policy } from './policy.ts';
 
 /** What a policy does with a message that fails every time, as far as the policy alone decides: no `Retry-After`, no outage. */

@@ -1,8 +1,13 @@
+import { type BatchOptions, batchOptions } from '../core/batch-options.ts';
+import { didYouMean } from '../core/did-you-mean.ts';
 import { parseDuration } from '../core/duration.ts';
 import { LazaretError } from '../core/errors.ts';
+import { shown } from '../core/option-error.ts';
+import { givenOptions } from '../core/option-values.ts';
 import type { ConsumeOptions, IsolateOptions } from '../core/options.ts';
-import { batchOptions, consumerPolicy } from '../core/options.ts';
+import { consumerPolicy } from '../core/options.ts';
 import type { ConsumerPolicy } from '../core/policy.ts';
+import type { Schema } from '../core/schema.ts';
 import { renderTimetable, timetable } from '../core/timetable.ts';
 import type { Broker, Driver } from '../ports/broker.ts';
 import type { Logger } from '../ports/logger.ts';
@@ -11,6 +16,7 @@ import { asError } from './as-error.ts';
 import type { BatchHandler } from './batch.ts';
 import { batched } from './batch.ts';
 import { classifierOf } from './classifier.ts';
+import { batchArguments, consumeArguments } from './consume-arguments.ts';
 import type { StopCounts, Surroundings } from './consumer.ts';
 import { Consumer } from './consumer.ts';
 import type { EventName, Listener } from './events.ts';
@@ -21,7 +27,6 @@ import { inline } from './inline.ts';
 import { isolated } from './isolate/pool.ts';
 import type { SendOptions } from './outgoing.ts';
 import { send } from './outgoing.ts';
-import type { Schema } from './schema.ts';
 import { Solo } from './solo.ts';
 import { until } from './until.ts';
 
@@ -35,47 +40,74 @@ export interface AppSetup {
   readonly waitMs: number;
 }
 
-export type QueueOptions<T> = ConsumeOptions & { readonly schema?: Schema<T> };
+export type QueueOptions<T> = Omit<ConsumeOptions, 'isolate' | 'schema'> & {
+  /** Standard Schema for the decoded body: `json()` gives what it makes of it, and a violation is poison. None by default. */
+  readonly schema?: Schema<T>;
+};
 
-/** A closure cannot leave its process: an isolated handler is the default export of a module. */
-export type IsolatedQueueOptions = ConsumeOptions & {
+/** A closure cannot leave its process: an isolated handler is the default export of a module, which may export its `schema` too. */
+export type IsolatedQueueOptions = Omit<ConsumeOptions, 'isolate' | 'schema' | 'poison' | 'transient'> & {
   readonly isolate: 'process' | IsolateOptions;
   readonly handler: URL;
 };
 
-export type BatchQueueOptions<T> = QueueOptions<T> & {
-  /** Messages in one call, at most. */
-  readonly size: number;
-  /** How long the first of a batch waits for the others. */
-  readonly within: string;
-};
+/** `concurrency` counts calls, and is 1 by default. */
+export type BatchQueueOptions<T> = QueueOptions<T> & BatchOptions;
+
+export interface StopOptions {
+  /** How long handlers may still take. Default '25s'. */
+  readonly within?: string;
+}
 
 /** Consumers and senders over one broker. `Queues` maps queue names to the types of their bodies. */
 export interface App<Queues extends object = Record<string, unknown>> {
-  /** Registers a handler; consuming begins with `start`. Options are checked now. */
+  /** Registers a handler; consuming begins with `start`. Options are checked now (LZ10xx). With a schema, `json()` has its type. */
   consume<Q extends keyof Queues & string>(queue: Q, handler: Handler<Queues[Q]>): App<Queues>;
+  consume<Q extends keyof Queues & string, T>(
+    queue: Q,
+    options: QueueOptions<T> & { readonly schema: Schema<T> },
+    handler: Handler<T>,
+  ): App<Queues>;
   consume<Q extends keyof Queues & string>(
     queue: Q,
     options: QueueOptions<Queues[Q]>,
     handler: Handler<Queues[Q]>,
   ): App<Queues>;
   consume<Q extends keyof Queues & string>(queue: Q, options: IsolatedQueueOptions): App<Queues>;
-  /** Hands up to `size` messages to one call; each has its own outcome. `concurrency` counts batches and is 1 by default. */
+  /**
+   * Hands up to `size` messages to one call; each has its own outcome. `concurrency` counts calls and is 1 by default; a message that is
+   * tried again comes alone, in a call of its own.
+   */
+  consumeBatch<Q extends keyof Queues & string, T>(
+    queue: Q,
+    options: BatchQueueOptions<T> & { readonly schema: Schema<T> },
+    handler: BatchHandler<T>,
+  ): App<Queues>;
   consumeBatch<Q extends keyof Queues & string>(
     queue: Q,
     options: BatchQueueOptions<Queues[Q]>,
     handler: BatchHandler<Queues[Q]>,
   ): App<Queues>;
-  /** Connects and subscribes, and keeps the process alive until `stop`. Rejects, having undone what it began, where the broker or a queue refuses. */
+  /**
+   * Connects and subscribes, and keeps the process alive until `stop`. Rejects, having undone what it began, where the broker or a queue
+   * refuses; the app is stopped then, for good: make another one to try again.
+   */
   start(): Promise<void>;
-  /** Resolves when the message is durable. Also before `start`. */
+  /**
+   * Resolves when the message is durable; also before `start`. Bytes go as they are, `null` as a tombstone, everything else as JSON: a
+   * string is sent in quotes. Rejects with LZ1002 for what JSON cannot say, LZ1208 where the broker did not take it, LZ1054 after `stop`.
+   */
   send<Q extends keyof Queues & string>(queue: Q, body: Queues[Q], options?: SendOptions): Promise<void>;
-  /** Drains for at most `within` ('25s' by default), gives the rest back uncharged, and says how it went. Calling it again answers the same. */
-  stop(options?: { readonly within?: string }): Promise<StopCounts>;
-  /** Ends by calling what it returns. */
+  /**
+   * Drains for at most `within`, gives the rest back uncharged, and says how it went. Calling it again answers the same: another
+   * `within` changes nothing any more. With options that cannot be read it stops within '25s' and rejects then.
+   */
+  stop(options?: StopOptions): Promise<StopCounts>;
+  /** Calls `listener` for each event `name`, until the function that it returns is called. */
   on<E extends EventName>(name: E, listener: Listener<E>): () => void;
+  /** What every queue does right now, and what is wrong with it. A queue is listed from `start` on. */
   health(): Health;
-  /** The timetable of a queue's messages as text: attempts, waits, and what is never retried. */
+  /** The timetable of a queue's messages as text: attempts, waits, and what is never retried. Throws LZ1054 where it is not registered. */
   describe(queue: keyof Queues & string): string;
 }
 
@@ -84,7 +116,7 @@ type AnyApp = App<Record<string, unknown>>;
 
 export function createApp(setup: AppSetup): AnyApp {
   const { driver, system } = setup;
-  const events = announcer(setup.logger);
+  const events = announcer(setup.logger, system);
   const solo = new Solo(system);
   const consumers = new Map<string, { policy: ConsumerPolicy; make: (around: Surroundings) => Consumer }>();
   const running: Consumer[] = [];
@@ -94,13 +126,23 @@ export function createApp(setup: AppSetup): AnyApp {
   let mayExit: Cancel | undefined;
 
   const broker = (): Promise<Broker> => {
-    if (state === 'stopped') throw notNow('the app is stopped');
-    connection ??= driver.connect(system);
+    if (state === 'stopped') throw notNow('the app is stopped', 'Make another app with lazaret().');
+    connection ??= connect();
     return connection;
   };
 
+  /** A connection that failed is not remembered: who asks next tries again. */
+  const connect = (): Promise<Broker> => {
+    const connecting = (async () => driver.connect(system))();
+    connecting.catch(() => {
+      if (connection === connecting) connection = undefined;
+    });
+    return connecting;
+  };
+
   const register = (queue: string, policy: ConsumerPolicy, fail: Classifier, performer: Performer) => {
-    if (state !== 'new') throw notNow(`queue '${queue}' cannot be added: the app has been started`);
+    if (state !== 'new')
+      throw notNow(`queue '${queue}' cannot be added: the app has been started`, "Call it before 'start'.");
     if (consumers.has(queue)) {
       throw new LazaretError('LZ1052', `queue '${queue}' is consumed twice in this app.`, {
         hint: "Raise its 'concurrency' instead.",
@@ -127,7 +169,7 @@ export function createApp(setup: AppSetup): AnyApp {
       running.push(consumer);
       await consumer.start();
     }
-    if (stopping !== undefined) throw notNow('the app is stopped');
+    if (stopping !== undefined) throw stoppedWhileStarting();
   };
 
   const hangUp = async (endAt: number): Promise<void> => {
@@ -146,6 +188,7 @@ export function createApp(setup: AppSetup): AnyApp {
     const counts = await Promise.all(running.map((consumer) => consumer.stop(withinMs)));
     solo.end();
     await hangUp(endAt);
+    events.end();
     mayExit?.();
     return sum(counts);
   };
@@ -154,33 +197,34 @@ export function createApp(setup: AppSetup): AnyApp {
     consume(queue: string, second: unknown, third?: unknown) {
       const { options, handler } = consumeArguments(queue, second, third);
       const fail = classifierOf(options, system);
-      if (handler instanceof URL) {
-        refuseClosures(queue, options);
-        const policy = policyOf(options);
+      const policy = policyOf(options);
+      if (handler instanceof URL)
         register(queue, policy, fail, isolated(handler, options.isolate!, policy, fail, system));
-      } else register(queue, policyOf(options), fail, inline(handler, fail, options.schema as Schema | undefined));
+      else register(queue, policy, fail, inline(handler, fail, options.schema));
       return app;
     },
-    consumeBatch(queue, { size, within, ...options }, handler) {
-      const batch = batchOptions({ size, within });
+    consumeBatch(queue: string, given: unknown, third: unknown) {
+      const { options, filling, handler } = batchArguments(queue, given, third);
+      const { concurrency = 1 } = options;
       const fail = classifierOf(options, system);
-      const policy = policyOf({ concurrency: 1, ...options });
+      const policy = policyOf({ ...options, concurrency });
+      const batch = batchOptions(filling, policy);
       register(
         queue,
-        { ...policy, concurrency: policy.concurrency * batch.size },
+        { ...policy, concurrency: concurrency * batch.size },
         fail,
-        batched(handler, batch, fail, system, options.schema),
+        batched(handler, { ...batch, concurrency }, fail, system, options.schema),
       );
       return app;
     },
     async start() {
-      if (state !== 'new') throw notNow('the app has been started before');
+      if (state !== 'new') throw notNow('the app has been started before', 'Make another app with lazaret().');
       state = 'started';
       mayExit = system.stayAlive();
       try {
         await startAll();
       } catch (thrown) {
-        const cause = stopping === undefined ? thrown : notNow('the app was stopped while it started');
+        const cause = stopping === undefined ? thrown : stoppedWhileStarting();
         await app.stop({ within: '5s' });
         throw cause;
       }
@@ -188,10 +232,12 @@ export function createApp(setup: AppSetup): AnyApp {
     async send(queue, body, options = {}) {
       await send(await broker(), queue, body, options, () => system.id());
     },
-    async stop({ within = '25s' } = {}) {
-      const withinMs = parseDuration(within, 'within');
+    async stop(options = {}) {
+      const { withinMs, refusal } = stopOptions(options);
       stopping ??= stop(withinMs);
-      return stopping;
+      const counts = await stopping;
+      if (refusal !== undefined) throw refusal;
+      return counts;
     },
     on: (name, listener) => events.on(name, listener),
     health() {
@@ -201,41 +247,38 @@ export function createApp(setup: AppSetup): AnyApp {
     },
     describe(queue) {
       const found = consumers.get(queue);
-      if (found === undefined) throw new LazaretError('LZ1302', `queue '${queue}' is not consumed by this app.`);
+      if (found === undefined) throw notRegistered(queue, [...consumers.keys()]);
       return renderTimetable(timetable(found.policy));
     },
   };
   return app;
 }
 
-function consumeArguments(
-  queue: string,
-  second: unknown,
-  third: unknown,
-): { options: ConsumeOptions; handler: Handler | URL } {
-  if (typeof second === 'function') return { options: {}, handler: second as Handler };
-  const { handler, ...options } = second as ConsumeOptions & { handler?: URL };
-  if (typeof third === 'function' && handler === undefined && options.isolate === undefined)
-    return { options, handler: third as Handler };
-  if (handler instanceof URL && third === undefined && options.isolate !== undefined) return { options, handler };
-  throw new LazaretError('LZ1004', `queue '${queue}' has no handler that fits its options.`, {
-    hint: "Give a function; or, with isolate: 'process', the option handler: new URL('./handler.js', import.meta.url).",
-  });
-}
+const STOP_NAMES: Readonly<Record<keyof StopOptions, true>> = { within: true };
+const STOP_WITHIN = '25s';
 
-/** What cannot cross to another process would be ignored there. */
-function refuseClosures(queue: string, options: ConsumeOptions): void {
-  for (const name of ['schema', 'poison', 'transient'] as const) {
-    if (options[name] === undefined) continue;
-    throw new LazaretError('LZ1004', `queue '${queue}': '${name}' cannot be used together with isolate.`, {
-      hint:
-        name === 'schema' ? "Export 'schema' from the handler file." : "Throw Poison or Transient, or use 'classify'.",
-    });
+/** A stop that is asked for must come, whatever is wrong with its options: what is wrong is told afterwards. */
+function stopOptions(options: unknown): { readonly withinMs: number; readonly refusal?: unknown } {
+  try {
+    const within = givenOptions(options, Object.keys(STOP_NAMES), 'stop').get('within') ?? STOP_WITHIN;
+    return { withinMs: parseDuration(within, 'within') };
+  } catch (refusal) {
+    return { withinMs: parseDuration(STOP_WITHIN, 'within'), refusal };
   }
 }
 
-function notNow(what: string): LazaretError {
-  return new LazaretError('LZ1054', `${what}.`);
+function notNow(what: string, todo: string): LazaretError {
+  return new LazaretError('LZ1054', `${what}.`, { hint: todo });
+}
+
+function stoppedWhileStarting(): LazaretError {
+  return notNow('the app was stopped while it started', 'Make another app with lazaret().');
+}
+
+function notRegistered(queue: unknown, registered: readonly string[]): LazaretError {
+  const meant = typeof queue === 'string' ? didYouMean(queue, registered) : undefined;
+  const todo = meant === undefined ? "Register it with 'consume' first." : `Did you mean '${meant}'?`;
+  return notNow(`queue ${shown(queue)} is not consumed by this app`, todo);
 }
 
 function sum(all: readonly StopCounts[]): StopCounts {

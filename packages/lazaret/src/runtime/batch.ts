@@ -1,10 +1,14 @@
+import type { Batch } from '../core/batch-options.ts';
+import { LazaretError } from '../core/errors.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Cancel, System } from '../ports/system.ts';
+import { type Caller, Calls } from './calls.ts';
 import type { Context, Keeper } from './context.ts';
 import { RunContext } from './context.ts';
 import type { Classifier, Performer } from './inline.ts';
 import { afterThrow } from './inline.ts';
-import { ReceivedMessage } from './received.ts';
+import type { ReceivedMessage } from './received.ts';
+import { Incoming } from './received.ts';
 import type { Run } from './run.ts';
 import type { Schema } from './schema.ts';
 import { validate } from './schema.ts';
@@ -20,14 +24,25 @@ export interface BatchContext {
   readonly signal: AbortSignal;
 }
 
-/** Returns = every message that was not named is acknowledged. Throws = every message that was not named failed, and the next attempt runs them singly. */
+/**
+ * Returns = every message that was not named is acknowledged. Throws = every message that was not named failed, and the next attempt
+ * runs them singly.
+ */
 export type BatchHandler<T = unknown> = (messages: readonly ReceivedMessage<T>[], ctx: BatchContext) => unknown;
 
-interface Member<T> {
-  readonly run: Run;
+/** How batches are filled, and how many calls run at once. */
+export interface BatchSetup extends Batch {
+  readonly concurrency: number;
+}
+
+export interface BatchPerformer extends Performer {
+  /** The consumer stops: what is gathered is called now, and what would have to wait for a call is given back. */
+  hurry(): void;
+}
+
+interface Member<T> extends Caller {
   readonly message: ReceivedMessage<T>;
   readonly context: Context;
-  readonly end: (outcome: Outcome) => void;
 }
 
 const DONE: Outcome = Object.freeze({ kind: 'done' });
@@ -35,42 +50,49 @@ const DONE: Outcome = Object.freeze({ kind: 'done' });
 /** Gathers runs until `size` are there or the first has waited `withinMs`, and performs them in one call. Retried messages run singly. */
 export function batched<T>(
   handler: BatchHandler<T>,
-  size: { readonly size: number; readonly withinMs: number },
+  { size, withinMs, concurrency }: BatchSetup,
   fail: Classifier,
   system: System,
   schema?: Schema<T>,
-): Performer {
+): BatchPerformer {
+  const calls = new Calls<Member<T>>(concurrency, (members) => performBatch(handler, members, fail), system);
   let gathered: Member<T>[] = [];
   let cancel: Cancel | undefined;
+  let stopping = false;
 
-  const go = () => {
+  const callGathered = () => {
     cancel?.();
     cancel = undefined;
-    const members = gathered.filter(({ run }) => run.performing);
-    for (const { run, end } of gathered) if (!run.performing) end(DONE);
+    const members = gathered;
     gathered = [];
-    if (members.length > 0) void performBatch(handler, members, fail);
+    calls.add(members);
   };
 
   const join = (member: Member<T>) => {
     gathered.push(member);
-    if (gathered.length >= size.size) go();
-    else cancel ??= system.after(size.withinMs, go);
+    if (gathered.length >= size || stopping) callGathered();
+    else cancel ??= system.after(withinMs, callGathered);
   };
 
   return {
     async perform(run: Run, keeper: Keeper): Promise<Outcome> {
-      const message = new ReceivedMessage<T>(run.delivery.message);
+      const message = new Incoming<T>(run.delivery.message);
       try {
         if (schema !== undefined) await validate(schema, message);
       } catch (thrown) {
         return afterThrow(run, thrown, fail);
       }
       return new Promise((end) => {
-        const member: Member<T> = { run, message, context: new RunContext(run, keeper), end };
-        if (run.delivery.attempt > 1 || run.alone) void performBatch(handler, [member], fail);
+        const context = new RunContext(run, keeper);
+        const member: Member<T> = { run, episode: run.episode!, message, context, end };
+        if (run.delivery.attempt > 1 || run.alone) calls.add([member]);
         else join(member);
       });
+    },
+    hurry() {
+      stopping = true;
+      callGathered();
+      calls.close();
     },
   };
 }
@@ -81,31 +103,36 @@ async function performBatch<T>(
   fail: Classifier,
 ): Promise<void> {
   const failed = new Map<Run, Outcome>();
-  const memberOf = (message: ReceivedMessage): Member<T> => {
-    const member = members.find((candidate) => candidate.message === message);
-    if (member === undefined) throw new TypeError('this message is not of this batch');
-    return member;
-  };
-  const context: BatchContext = {
-    queue: members[0]!.context.queue,
-    of: (message) => memberOf(message).context,
-    fail: (message, error) => {
-      const { run } = memberOf(message);
-      failed.set(run, { kind: 'failed', failure: fail(error) });
-    },
-    get signal() {
-      return members.length === 1 ? members[0]!.run.signal : AbortSignal.any(members.map(({ run }) => run.signal));
-    },
-  };
-  let rest: (run: Run) => Outcome = (run) => run.said ?? DONE;
+  let rest = (run: Run): Outcome => run.said ?? DONE;
   try {
     await handler(
       members.map(({ message }) => message),
-      context,
+      batchContext(members, (run, error) => failed.set(run, { kind: 'failed', failure: fail(error) })),
     );
   } catch (thrown) {
-    const named = failed.size > 0;
-    rest = (run) => (named ? (run.said ?? DONE) : afterThrow(run, thrown, fail));
+    rest = (run) => afterThrow(run, thrown, fail);
   }
   for (const { run, end } of members) end(failed.get(run) ?? rest(run));
+}
+
+function batchContext<T>(members: readonly Member<T>[], fail: (run: Run, error: unknown) => void): BatchContext {
+  const byMessage = new Map<ReceivedMessage, Member<T>>(members.map((member) => [member.message, member]));
+  const memberOf = (message: ReceivedMessage): Member<T> => {
+    const member = byMessage.get(message);
+    if (member !== undefined) return member;
+    throw new LazaretError('LZ1204', 'this message is not of this batch.', {
+      hint: 'Hand in one of the messages that the handler was called with.',
+    });
+  };
+  let signal: AbortSignal | undefined;
+  return {
+    queue: members[0]!.context.queue,
+    of: (message) => memberOf(message).context,
+    fail: (message, error) => fail(memberOf(message).run, error),
+    /** Made when a handler first asks, and the same from then on. */
+    get signal() {
+      signal ??= AbortSignal.any(members.map(({ episode }) => episode.signal));
+      return signal;
+    },
+  };
 }

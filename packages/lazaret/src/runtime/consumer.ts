@@ -46,7 +46,6 @@ export interface StopCounts {
 /** At the end of a stop's time, so much of it is for handlers that have been aborted and for what is still to be written. */
 const GRACE_SHARE = 0.2;
 const LONGEST_GRACE_MS = 2_000;
-const NO_SIGNAL = new AbortController().signal;
 
 /** Takes messages of one queue for as long as it runs: asks only for what it has room for, and hands over what got ready, once per loop turn. */
 export class Consumer implements Soloist {
@@ -197,13 +196,13 @@ export class Consumer implements Soloist {
 
   close(): void {
     this.#closed = true;
-    this.#life.close();
+    this.#life.pause();
     this.#puller.hush();
   }
 
   open(): void {
     this.#closed = false;
-    this.#life.reopen();
+    this.#life.resume();
     this.#wake();
   }
 
@@ -232,7 +231,7 @@ export class Consumer implements Soloist {
   async #brokersSuspect(): Promise<Run | undefined | 'failed'> {
     this.#fetching = true;
     try {
-      const delivery = await this.#subscription.alone?.(NO_SIGNAL);
+      const delivery = await this.#subscription.alone?.(this.#puller.signal);
       return delivery === undefined ? undefined : this.#life.arriveAlone(delivery);
     } catch (thrown) {
       this.#around.events.tell('trouble', { queue: this.queue, verb: 'alone', error: asError(thrown) });
@@ -258,7 +257,7 @@ export class Consumer implements Soloist {
     this.#state = 'stopping';
     this.#puller.hush();
 
-    await until(this.#system, endAt, this.#takeNoMore());
+    await until(this.#system, this.#system.monotonic() + graceMs / 2, this.#takeNoMore());
     this.#life.stopStarting();
     await until(this.#system, endAt - graceMs, this.#untilIdle());
     this.#life.abortRunning();
@@ -270,7 +269,7 @@ export class Consumer implements Soloist {
 
     this.#state = 'stopped';
     this.#around.events.tell('stopped', { queue: this.queue });
-    return { ...since(before, report.counts), abandoned: slots.abandoned, unsettled };
+    return { ...counted(before, report.counts), abandoned: slots.abandoned, unsettled };
   }
 
   /** What the start still brings is closed by it. */
@@ -283,6 +282,8 @@ export class Consumer implements Soloist {
 
   /** A broker that pushes would hand what we give back straight to us again. */
   async #takeNoMore(): Promise<void> {
+    // n.b. with a single active consumer the next one would begin at once, while ours still run.
+    if (this.#setup.policy.ordering === 'key') return;
     try {
       await this.#subscription.credit?.(0);
     } catch (thrown) {
@@ -311,7 +312,15 @@ export class Consumer implements Soloist {
     const { counts, lastSettleAt } = this.#life.report;
     const { lastAt, askedAt } = this.#puller;
     const unansweredPullMs = askedAt === undefined ? 0 : this.#system.monotonic() - askedAt;
-    const found = problems({ abandoned, concurrency, unansweredPullMs, waitMs });
+    const now = this.#system.monotonic();
+    const found = problems({
+      abandoned,
+      concurrency,
+      unansweredPullMs,
+      waitMs,
+      pullsFailForMs: since(this.#puller.failingSince, now),
+      settlesFailForMs: since(this.#life.failingSince, now),
+    });
     return {
       ok: found.length === 0,
       state: this.#state,
@@ -342,7 +351,11 @@ const NOT_STARTED: QueueHealth = {
   problems: [],
 };
 
-function since(before: Counts, after: Counts): { finished: number; released: number } {
+function since(at: number | undefined, now: number): number {
+  return at === undefined ? 0 : now - at;
+}
+
+function counted(before: Counts, after: Counts): { finished: number; released: number } {
   const ended = ({ done, retried, quarantined }: Counts) => done + retried + quarantined;
   return { finished: ended(after) - ended(before), released: after.released - before.released };
 }

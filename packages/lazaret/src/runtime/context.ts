@@ -1,6 +1,8 @@
 import { parseDuration } from '../core/duration.ts';
 import { LazaretError } from '../core/errors.ts';
 import type { Outcome } from '../core/outcome.ts';
+import type { Delivery } from '../ports/broker.ts';
+import type { Episode } from './episode.ts';
 import type { Run } from './run.ts';
 
 /** What a handler gets beside its message. Returning acknowledges, throwing is classified; anything else is said by name, here. */
@@ -28,41 +30,47 @@ export interface Context {
 
 /** Moves deadlines and leases; the consumer's watch. */
 export interface Keeper {
+  /** `false`: it is not ours any more, or cannot be kept so long. */
   prolong(run: Run, ms: number): Promise<boolean>;
 }
 
+/** The context of one episode: after it, its words are refused and its `extend` answers `false`. */
 export class RunContext implements Context {
   readonly #run: Run;
   readonly #keeper: Keeper;
+  readonly #episode: Episode;
+  readonly #delivery: Delivery;
 
   constructor(run: Run, keeper: Keeper) {
     this.#run = run;
     this.#keeper = keeper;
+    this.#episode = run.episode ?? run.begin();
+    this.#delivery = run.delivery;
   }
 
   get queue(): string {
-    return this.#run.delivery.source.queue;
+    return this.#delivery.source.queue;
   }
 
   get attempt(): number {
-    return this.#run.delivery.attempt;
+    return this.#delivery.attempt;
   }
 
   get strikes(): number {
-    return (this.#run.delivery.strikes ?? 0) + this.#run.deaths;
+    return (this.#delivery.strikes ?? 0) + this.#run.deaths;
   }
 
   get firstSeenAt(): number {
-    return this.#run.delivery.firstSeenAt;
+    return this.#delivery.firstSeenAt;
   }
 
   get idempotencyKey(): string {
-    const { message, source, firstSeenAt } = this.#run.delivery;
+    const { message, source, firstSeenAt } = this.#delivery;
     return message.id ?? `${source.queue}/${source.position ?? firstSeenAt}`;
   }
 
   get signal(): AbortSignal {
-    return this.#run.signal;
+    return this.#episode.signal;
   }
 
   retryIn(delay: string, why: string): void {
@@ -77,13 +85,19 @@ export class RunContext implements Context {
     this.#say({ kind: 'skip', why });
   }
 
-  extend(time: string): Promise<boolean> {
-    return this.#keeper.prolong(this.#run, parseDuration(time, 'extend'));
+  async extend(time: string): Promise<boolean> {
+    const ms = parseDuration(time, 'extend');
+    return this.#episode.listened && this.#keeper.prolong(this.#run, ms);
   }
 
-  /** The first word stands; another one is the handler's mistake, and is told to it. */
+  /** The first word stands; another one, or one that comes too late, is the handler's mistake, and is told to it. */
   #say(outcome: Outcome): void {
-    const { said } = this.#run;
+    const { said, listened } = this.#episode;
+    if (!listened) {
+      throw new LazaretError('LZ1204', `this run is over, so it cannot say '${outcome.kind}'.`, {
+        hint: 'Stop when ctx.signal aborts, and wait for what the handler starts.',
+      });
+    }
     if (said !== undefined) {
       throw new LazaretError(
         'LZ1204',
@@ -93,6 +107,6 @@ export class RunContext implements Context {
         },
       );
     }
-    this.#run.said = outcome;
+    this.#episode.said = outcome;
   }
 }

@@ -1,5 +1,9 @@
+import { clip } from '../core/clip.ts';
 import type { Reason } from '../core/evidence.ts';
+import { normalise } from '../core/normalise.ts';
 import type { LogFields, Logger } from '../ports/logger.ts';
+import type { System } from '../ports/system.ts';
+import { Throttle } from './throttle.ts';
 
 /** What an app tells those who ask with `app.on`. Plain data; a message's body is never in it. */
 export interface Events {
@@ -17,8 +21,8 @@ export interface Events {
   quarantined: MessageEvent & { readonly reason: Reason; readonly why: string; readonly fingerprint: string };
   /** Not ours any more: whatever its handler still does is not settled. */
   'lease-lost': MessageEvent & { readonly why: string };
-  /** The handler passed its deadline and still runs. */
-  abandoned: MessageEvent & { readonly abandoned: number };
+  /** A handler still runs and is not listened to any more; `why` says what came between. `abandoned` counts those of its queue. */
+  abandoned: MessageEvent & { readonly abandoned: number; readonly why: string };
   /** The broker counts more deliveries than failures and strikes explain. */
   'unaccounted-deliveries': MessageEvent & { readonly deliveries: number };
   /** Messages whose owners died wait to run alone. */
@@ -41,17 +45,23 @@ export interface MessageEvent {
 }
 
 export type EventName = keyof Events;
-export type Listener<E extends EventName> = (event: Events[E]) => void;
+/** It may be asynchronous: nobody waits for it, and what it returns is ignored. */
+export type Listener<E extends EventName> = (event: Events[E]) => unknown;
 
 export interface Announcer {
-  /** Ends by calling what it returns. A listener that throws is logged and harms nobody. */
+  /** Calls `listener` for each such event, until the function that it returns is called. One that throws or rejects is logged and harms nobody. */
   on<E extends EventName>(name: E, listener: Listener<E>): () => void;
   /** Whether anybody listens: an event nobody hears is not made. */
   heard(name: EventName): boolean;
+  /** Never throws. */
   tell<E extends EventName>(name: E, event: Events[E]): void;
+  /** Logs what is still held back. */
+  end(): void;
 }
 
-const LOUD: Partial<Record<EventName, 'info' | 'warn' | 'error'>> = {
+type Level = Exclude<keyof Logger, 'debug'>;
+
+const LOUD: Partial<Record<EventName, Level>> = {
   quarantined: 'warn',
   'lease-lost': 'warn',
   abandoned: 'warn',
@@ -61,9 +71,29 @@ const LOUD: Partial<Record<EventName, 'info' | 'warn' | 'error'>> = {
   stopped: 'info',
 };
 
+/** The same trouble is logged at most so often: a broker that is away fails every heartbeat of every message. */
+const TROUBLE_EVERY_MS = 1_000;
+
+const LONGEST_SENTENCE = 1_000;
+const LONGEST_WORD = 256;
+
 /** Listeners by name; what people should see without listening goes to the logger as well. */
-export function announcer(logger: Logger): Announcer {
-  const listeners = new Map<EventName, Set<(event: never) => void>>();
+export function announcer(logger: Logger, system: System): Announcer {
+  const listeners = new Map<EventName, Set<(event: never) => unknown>>();
+  const throttle = new Throttle(TROUBLE_EVERY_MS, system);
+
+  // A logger that fails has nobody left to tell.
+  const log = (level: Level, event: string, fields: LogFields) =>
+    safely(
+      () => logger[level](event, fields),
+      () => undefined,
+    );
+
+  const logRarely = (event: string, fields: LogFields) =>
+    throttle.say(JSON.stringify([event, fields]), (leftOut) =>
+      log('error', event, leftOut === 0 ? fields : { ...fields, leftOut }),
+    );
+
   return {
     on(name, listener) {
       const set = listeners.get(name) ?? new Set();
@@ -73,26 +103,47 @@ export function announcer(logger: Logger): Announcer {
     heard: (name) => name in LOUD || (listeners.get(name)?.size ?? 0) > 0,
     tell(name, event) {
       const level = LOUD[name];
-      if (level !== undefined) logger[level](name, fieldsOf(event));
+      if (name === 'trouble') logRarely(name, fieldsOf(event));
+      else if (level !== undefined) log(level, name, fieldsOf(event));
       for (const listener of listeners.get(name) ?? []) {
-        try {
-          listener(event as never);
-        } catch (thrown) {
-          logger.error('listener-failed', {
-            event: name,
-            error: thrown instanceof Error ? thrown.message : typeof thrown,
-          });
-        }
+        safely(
+          () => listener(event as never),
+          (thrown) => logRarely('listener-failed', { event: name, ...errorFields(thrown) }),
+        );
       }
     },
+    end: () => throttle.end(),
   };
+}
+
+/** Calls what is not ours. What it throws, and what a promise of it is rejected with, goes to `failed`, never further. */
+function safely(call: () => unknown, failed: (thrown: unknown) => void): void {
+  try {
+    const answer = call();
+    if (typeof answer === 'object' && answer !== null) Promise.resolve(answer).catch(failed);
+  } catch (thrown) {
+    failed(thrown);
+  }
 }
 
 function fieldsOf(event: object): LogFields {
   const fields: Record<string, string | number | boolean | undefined> = {};
   for (const [name, value] of Object.entries(event)) {
-    if (value instanceof Error) fields[name] = value.message.slice(0, 1000);
-    else if (typeof value !== 'object') fields[name] = value as string | number | boolean | undefined;
+    if (value instanceof Error) Object.assign(fields, errorFields(value));
+    else if (typeof value === 'string') fields[name] = clip(value, name === 'why' ? LONGEST_SENTENCE : LONGEST_WORD);
+    else if (typeof value === 'number' || typeof value === 'boolean') fields[name] = value;
   }
   return fields;
+}
+
+/** With the nearest cause, where the error does not tell it anyway. */
+function errorFields(thrown: unknown): LogFields {
+  const { name, message, code, causes } = normalise(thrown);
+  const [cause] = causes;
+  const tellsCause = cause === undefined || cause.message === '' || message.includes(cause.message);
+  return {
+    error: clip(message === '' ? name : message, LONGEST_SENTENCE),
+    ...(code === undefined ? {} : { code }),
+    ...(tellsCause ? {} : { cause: clip(cause.message, LONGEST_SENTENCE) }),
+  };
 }

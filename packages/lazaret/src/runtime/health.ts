@@ -38,21 +38,36 @@ export interface Counts {
   readonly lost: number;
 }
 
-/** What a queue's numbers look like when it makes no progress, in words. */
-export function problems(seen: {
-  abandoned: number;
-  concurrency: number;
-  unansweredPullMs: number;
-  waitMs: number;
-}): string[] {
+export interface Progress {
+  readonly abandoned: number;
+  readonly concurrency: number;
+  /** How long an open pull has not been answered. */
+  readonly unansweredPullMs: number;
+  readonly waitMs: number;
+  /** How long every pull, and every settlement, has failed; 0 while they do not. */
+  readonly pullsFailForMs: number;
+  readonly settlesFailForMs: number;
+}
+
+/** A failure that is shorter passes by itself more often than not. */
+const PASSING_MS = 10_000;
+
+/** Why a queue makes no progress, in words; nothing while it does. */
+export function problems(seen: Progress): string[] {
   const found: string[] = [];
   if (seen.abandoned >= seen.concurrency) {
     found.push(
-      `${seen.abandoned} handlers passed their deadline and still run, so nothing more is pulled; restart the process and mend the handler`,
+      `${seen.abandoned} handlers were given up (deadline or lost lease) and still run, so nothing more is pulled; restart the process and mend the handler`,
     );
   }
-  if (seen.unansweredPullMs > 3 * seen.waitMs) {
-    found.push(`the broker has not answered a pull for ${Math.round(seen.unansweredPullMs / 1000)} s`);
-  }
+  if (seen.unansweredPullMs > 3 * seen.waitMs)
+    found.push(`the broker has not answered a pull for ${seconds(seen.unansweredPullMs)}`);
+  if (seen.pullsFailForMs > PASSING_MS) found.push(`every pull has failed for ${seconds(seen.pullsFailForMs)}`);
+  if (seen.settlesFailForMs > PASSING_MS)
+    found.push(`every settlement has failed for ${seconds(seen.settlesFailForMs)}`);
   return found;
+}
+
+function seconds(ms: number): string {
+  return `${Math.round(ms / 1000)} s`;
 }

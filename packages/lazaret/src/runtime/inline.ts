@@ -14,6 +14,8 @@ export interface Performer {
   /** Before the queue is subscribed to: rejects where no message could ever be performed. */
   open?(): Promise<void>;
   perform(run: Run, keeper: Keeper): Outcome | Promise<Outcome>;
+  /** The consumer stops: begin now with what is waited with. */
+  hurry?(): void;
   /** What a handler may still hold when the consumer stops. */
   close?(): Promise<void>;
 }

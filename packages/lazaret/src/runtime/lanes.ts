@@ -16,7 +16,10 @@ export interface Lanes {
   readonly full: boolean;
 }
 
-export function lanes(cap: number): Lanes {
+/** Where no order is promised everyone heads its key. */
+export const noLanes: Lanes = { enter: () => true, leave: () => undefined, scatter: () => [], waiting: 0, full: false };
+
+export function keyLanes(cap: number): Lanes {
   const heads = new Map<string, Run>();
   const queues = new Map<string, Run[]>();
   let waiting = 0;

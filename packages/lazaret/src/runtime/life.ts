@@ -11,14 +11,16 @@ import { deadlineError } from './deadline-error.ts';
 import type { Announcer } from './events.ts';
 import { evidenceOf } from './evidence-of.ts';
 import type { Classifier, Performer } from './inline.ts';
-import { type Lanes, lanes } from './lanes.ts';
+import { keyLanes, type Lanes, noLanes } from './lanes.ts';
+import { marginOf } from './margin.ts';
 import { type Parking, parking } from './parking.ts';
 import { Report } from './report.ts';
 import { Run } from './run.ts';
 import { Settler } from './settler.ts';
 import { Slots } from './slots.ts';
 import { Starter } from './starter.ts';
-import { brokersCap, termsOf } from './terms.ts';
+import { termsOf } from './terms.ts';
+import { until } from './until.ts';
 import { Watch } from './watch.ts';
 
 export interface LifeSetup {
@@ -31,7 +33,7 @@ export interface LifeSetup {
   readonly events: Announcer;
   /** Something got ready: call `turn` at the end of this loop turn. */
   wake(): void;
-  /** A journal found a message that killed its process twice. It keeps its lease here until `runAlone`. */
+  /** It may have killed its process twice. It keeps its lease here until `runAlone`. */
   setAside(run: Run): void;
 }
 
@@ -42,19 +44,21 @@ type Hold = Extract<Decision, { verb: 'hold' }>;
 const PARKING_FULL_MS = 30_000;
 /** What cannot start now, for a reason that passes, is looked at again after this long. */
 const BUSY_MS = 1_000;
+/** A heartbeat that is not answered is waited for so long at most. */
+const PATIENCE_MS = 5_000;
 const NEVER = Number.POSITIVE_INFINITY;
 
+const ACK: FinalDecision = { verb: 'ack' };
+const STOPPING: Outcome = { kind: 'givenBack', delayMs: 0, why: 'shutdown' };
 const KEY_DIED: Outcome = {
   kind: 'refused',
   reason: 'blocked-key',
   why: 'an earlier message of its key went into the quarantine',
 };
-const ACK: Decision = { verb: 'ack' };
-const STOPPING: Outcome = { kind: 'givenBack', delayMs: 0, why: 'shutdown' };
 
 /**
  * The life of every message of one queue, in a fixed order:
- * arrive → due? → key lane → precheck → start → handler → decide → settle | hold → report.
+ * arrive → key lane → due? → precheck → start → handler → decide → settle | hold → report.
  */
 export class Life {
   readonly report: Report;
@@ -72,8 +76,8 @@ export class Life {
   /** Settlements that wait for a heartbeat under way. */
   #behindBeat = 0;
   #stopping = false;
-  /** While closed, held messages do not start again: somebody runs alone. */
-  #closed = false;
+  /** Somebody runs alone: held messages do not start again. */
+  #paused = false;
 
   constructor(setup: LifeSetup) {
     const { policy, system, subscription } = setup;
@@ -82,29 +86,28 @@ export class Life {
     this.#system = system;
     this.report = new Report(setup.queue, setup.events, system);
     this.slots = new Slots(policy.concurrency);
-    this.#lanes = lanes(policy.laneCap);
+    this.#lanes = policy.ordering === 'key' ? keyLanes(policy.laneCap) : noLanes;
     this.#parking = parking(policy.parkCap);
     this.#watch = new Watch(subscription, system, policy, {
       deadline: (run) => this.#passedDeadline(run),
+      failing: (run) => this.#leaseFails(run),
       lost: (run, why) => this.#lost(run, why),
       due: (run) => this.#dueAgain(run),
       trouble: (error) => this.report.trouble('extend', error),
     });
     this.#starter = new Starter(subscription.journal, policy.aloneStrikes, {
       started: (run) => this.#run(run, system.monotonic()),
-      leftover: (run) => this.#carryOut(run, { kind: 'skip', why: 'it was settled before' }, ACK),
+      ended: (run) => this.#end(run, { kind: 'skip', why: 'it was settled before' }, ACK),
       suspect: (run) => this.#setAside(run),
-      busy: (run) => this.#giveBack(run, BUSY_MS, 'a living owner has it open'),
-      refused: (run, error) => {
-        this.report.trouble('begin', error);
-        this.#giveBack(run, BUSY_MS, 'the journal did not answer');
-      },
+      busy: (run) => this.#release(run, this.#about(BUSY_MS), 'a living owner has it open'),
+      refused: (run) => this.#release(run, this.#about(BUSY_MS), 'the journal did not answer'),
+      trouble: (error) => this.report.trouble('begin', error),
     });
     this.#settler = new Settler(subscription, system, {
-      settled: (run, settlement) => this.report.settled(run, settlement),
+      settled: (run, settlement) => this.#settled(run, settlement),
       lost: (run, why) => this.#lost(run, why),
       trouble: (error) => this.report.trouble('settle', error),
-      again: () => this.#setup.wake(),
+      again: () => setup.wake(),
     });
   }
 
@@ -112,57 +115,50 @@ export class Life {
 
   arrive(deliveries: readonly Delivery[]): void {
     const now = this.#system.monotonic();
-    for (const delivery of deliveries) {
-      const run = this.#take(delivery, now, false);
-      if (this.#stopping) this.#giveBack(run, 0, 'shutdown');
-      else if (this.#isDue(run) && this.#headsItsKey(run)) this.#admit(run, now);
-    }
+    for (const delivery of deliveries) this.#arrive(this.#take(delivery, now), now);
   }
 
   /** The suspect that is asked for while nothing else of this process is started or unsettled. */
   arriveAlone(delivery: Delivery): Run {
-    return this.#take(delivery, this.#system.monotonic(), true);
+    return this.#take(delivery, this.#system.monotonic());
   }
 
   runAlone(run: Run): void {
-    if (this.#stopping) {
-      this.#giveBack(run, 0, 'shutdown');
-      return;
-    }
     run.alone = true;
-    this.#admit(run, this.#system.monotonic());
+    this.#arrive(run, this.#system.monotonic());
   }
 
-  #take(delivery: Delivery, now: number, alone: boolean): Run {
-    const run = new Run(delivery, now, alone);
+  #take(delivery: Delivery, now: number): Run {
+    const run = new Run(delivery, now);
+    const { leaseMs } = delivery;
     if (this.#setup.subscription.capabilities.lease) {
-      run.leaseEndsAt = now + (delivery.leaseMs ?? this.#policy.leaseMs);
+      run.leaseEndsAt = now + (leaseMs ?? this.#policy.leaseMs);
       run.beatAt = now + (this.#policy.heartbeatMs ?? NEVER);
-    }
+      // n.b. without a heartbeat the deadline has to leave time for what is written at the end.
+      if (this.#policy.heartbeatMs === undefined)
+        run.capAt = run.leaseEndsAt - marginOf(leaseMs ?? this.#policy.leaseMs);
+    } else if (leaseMs !== undefined) run.capAt = now + 0.8 * leaseMs;
     this.#watch.take(run);
     this.report.arrived(delivery);
     return run;
   }
 
-  /** A message that was staged towards a later time waits for the rest of it, uncharged. */
-  #isDue(run: Run): boolean {
-    const { notBefore } = run.delivery;
-    if (notBefore === undefined) return true;
-    const wait = due(notBefore, this.#terms(run));
-    if (wait === undefined) return true;
-    this.#carryOut(run, { kind: 'givenBack', delayMs: notBefore - this.#system.now(), why: 'it is not due yet' }, wait);
-    return false;
-  }
-
-  #headsItsKey(run: Run): boolean {
-    return this.#policy.ordering === 'none' || this.#lanes.enter(run);
+  #arrive(run: Run, now: number): void {
+    if (this.#stopping) this.#release(run, this.#restOf(run), 'shutdown');
+    else if (this.#lanes.enter(run)) this.#comeUp(run, now);
   }
 
   // --- starting ---------------------------------------------------------------------------------------------------
 
-  /** Prechecked, and started when a slot is free. */
-  #admit(run: Run, now: number): void {
+  /** Nothing of its key is before it: it waits for its time, is refused, or starts when a slot is free. */
+  #comeUp(run: Run, now: number): void {
     const { delivery } = run;
+    const early = delivery.notBefore === undefined ? undefined : due(delivery.notBefore, this.#terms(run));
+    if (early !== undefined) {
+      const delayMs = delivery.notBefore! - this.#system.now();
+      this.#end(run, { kind: 'givenBack', delayMs, why: 'it is not due yet' }, early);
+      return;
+    }
     const refused = precheck(this.#policy, {
       strikes: delivery.strikes ?? 0,
       bodyBytes: delivery.message.body?.byteLength ?? 0,
@@ -177,12 +173,11 @@ export class Life {
   #refuse(run: Run, refused: Outcome): void {
     const key = refused.kind === 'refused' && refused.reason === 'blocked-key' ? run.delivery.message.key : undefined;
     if (key === undefined || this.#parking.admit(key)) this.#conclude(run, refused);
-    else this.#giveBack(run, PARKING_FULL_MS, 'its key is dead, and enough of it is in the quarantine');
+    else this.#release(run, this.#about(PARKING_FULL_MS), 'its key is dead, and enough of it is in the quarantine');
   }
 
   #start(run: Run, now: number): void {
     this.slots.become(run, 'running');
-    run.deadlineAt = NEVER;
     if (this.#starter.start(run)) this.#run(run, now);
     else this.#setup.wake();
   }
@@ -196,7 +191,8 @@ export class Life {
 
   /** The deadline is the handler's: a journal that takes its time to begin does not use it up. */
   #run(run: Run, now: number): void {
-    run.deadlineAt = Math.min(now + this.#policy.timeoutMs, brokersCap(run, this.#setup.subscription.capabilities));
+    run.startedAt = now;
+    run.deadlineAt = Math.min(now + this.#policy.timeoutMs, run.capAt);
     this.#watch.look(run);
     if (run.alone) this.report.runningAlone(run);
     void this.#perform(run);
@@ -204,48 +200,54 @@ export class Life {
 
   /** A handler that was given up meanwhile is not listened to: its message may be in other hands, or run here again. */
   async #perform(run: Run): Promise<void> {
-    const { episode } = run;
-    run.performing = true;
+    const episode = run.begin();
     const outcome = await this.#setup.performer.perform(run, this.#watch);
-    if (run.performing && run.episode === episode) this.#conclude(run, outcome);
-    else this.#endAbandoned();
+    if (episode.listened) this.#conclude(run, outcome);
+    else this.#abandonedReturned();
   }
 
   // --- ending -----------------------------------------------------------------------------------------------------
 
   #conclude(run: Run, outcome: Outcome): void {
-    if (outcome.kind === 'done') {
-      this.#carryOut(run, outcome, ACK);
+    // n.b. a handler that returns because the app stops has not done its work.
+    const meant = this.#stopping && run.aborted && isOwnEnd(outcome) ? STOPPING : outcome;
+    if (meant.kind === 'done') {
+      this.#end(run, meant, ACK);
       return;
     }
-    const meant = this.#stopping && run.aborted && outcome.kind === 'failed' ? STOPPING : outcome;
     const decision = decide(this.#policy, meant, {
       attempt: run.delivery.attempt,
       charged: true,
       draw: (n) => draw(run.drawId(this.#system), n),
     });
-    const placed = this.#stopping ? placeAtClose(decision, this.#terms(run)) : place(decision, this.#terms(run));
-    this.#carryOut(run, meant, placed);
+    this.#end(
+      run,
+      meant,
+      this.#stopping ? placeAtClose(decision, this.#terms(run)) : place(decision, this.#terms(run)),
+    );
   }
 
   #terms(run: Run): Terms {
     return termsOf(run, this.#setup.subscription.capabilities, this.#policy, this.slots, this.#system);
   }
 
-  #carryOut(run: Run, outcome: Outcome, decision: Decision): void {
-    if (decision.verb === 'hold') this.#hold(run, outcome, decision);
-    else this.#giveUp(run, outcome, decision);
+  /** Settled or held. Its slot is free from here on. */
+  #end(run: Run, outcome: Outcome, decision: Decision): void {
+    run.outcome = outcome;
+    if (run.episode !== undefined) run.episode.listened = false;
+    if (decision.verb === 'hold') this.#hold(run, decision);
+    else this.#settle(run, outcome, decision);
     this.#startReady();
     this.#setup.wake();
   }
 
-  /** Out of our hands: heartbeat and deadline end before anything is written, and whoever waited behind it goes its way. */
-  #giveUp(run: Run, outcome: Outcome, decision: FinalDecision): void {
+  /** Heartbeat and deadline end before anything is written, and whoever waited behind it goes its way. */
+  #settle(run: Run, outcome: Outcome, decision: FinalDecision): void {
     this.#watch.drop(run);
     this.slots.become(run, 'over');
-    run.outcome = outcome;
     this.#handOver(run, this.#settlementOf(run, outcome, decision));
-    if (this.#policy.ordering === 'key') this.#moveLane(run, decision);
+    if (decision.verb === 'ack') this.#letNextRun(run);
+    else if (decision.verb !== 'quarantine') this.#sendAfter(run, decision.delayMs);
   }
 
   #settlementOf(run: Run, outcome: Outcome, decision: FinalDecision): Settlement {
@@ -256,60 +258,76 @@ export class Life {
     return { delivery, verb: 'deadLetter', evidence };
   }
 
-  /** A heartbeat that is still under way could lengthen what a backoff shortens, so it is waited for. */
+  /** A heartbeat under way could lengthen what a backoff shortens, so it is waited for. */
   #handOver(run: Run, settlement: Settlement): void {
-    if (run.extending === undefined) {
+    const { extending } = run;
+    if (extending === undefined || (settlement.verb !== 'retry' && settlement.verb !== 'release')) {
       this.#settler.add(run, settlement);
       return;
     }
     this.#behindBeat++;
-    void run.extending.then(() => {
+    const endAt = Math.min(run.leaseEndsAt, this.#system.monotonic() + PATIENCE_MS);
+    void until(this.#system, endAt, extending).then(() => {
       this.#behindBeat--;
       this.#settler.add(run, settlement);
       this.#setup.wake();
     });
   }
 
-  #moveLane(run: Run, decision: FinalDecision): void {
-    if (decision.verb === 'ack') {
-      this.#parking.reopen(run.delivery.message.key);
-      const next = this.#lanes.leave(run);
-      if (next !== undefined) this.#admit(next, this.#system.monotonic());
-      return;
-    }
-    for (const successor of this.#lanes.scatter(run)) {
-      if (decision.verb === 'quarantine') this.#refuse(successor, KEY_DIED);
-      else this.#giveBack(successor, decision.delayMs, 'an earlier message of its key comes first');
-    }
+  /** Successors of a dead message are parked when its letter is confirmed, and not before. */
+  #settled(run: Run, settlement: Settlement): void {
+    if (settlement.verb !== 'hold') run.confirmed = true;
+    this.report.settled(run, settlement);
+    if (settlement.verb === 'deadLetter')
+      for (const successor of this.#lanes.scatter(run)) this.#refuse(successor, KEY_DIED);
   }
 
-  #giveBack(run: Run, delayMs: number, why: string): void {
+  #letNextRun(run: Run): void {
+    this.#parking.reopen(run.delivery.message.key);
+    const next = this.#lanes.leave(run);
+    if (next !== undefined) this.#comeUp(next, this.#system.monotonic());
+  }
+
+  /** Whoever waited behind it comes back after it. */
+  #sendAfter(run: Run, delayMs: number): void {
+    for (const successor of this.#lanes.scatter(run))
+      this.#release(successor, delayMs, 'an earlier message of its key comes first');
+  }
+
+  /** What is left of its wait, here or as a stage of a longer one. */
+  #restOf(run: Run): number {
+    const held = run.state === 'held' ? run.dueAt - this.#system.monotonic() : 0;
+    return Math.max(0, held, (run.delivery.notBefore ?? 0) - this.#system.now());
+  }
+
+  /** Given back, uncharged. */
+  #release(run: Run, delayMs: number, why: string): void {
     this.#conclude(run, { kind: 'givenBack', delayMs, why });
+  }
+
+  /** ±20 %, so that what was turned away together does not come back together. */
+  #about(ms: number): number {
+    return Math.round(ms * (0.8 + 0.4 * this.#system.random()));
   }
 
   // --- waiting here -----------------------------------------------------------------------------------------------
 
-  #hold(run: Run, outcome: Outcome, decision: Hold): void {
+  #hold(run: Run, decision: Hold): void {
     this.slots.become(run, 'held');
-    run.outcome = outcome;
     run.dueAt = this.#system.monotonic() + decision.delayMs;
     this.#watch.look(run);
     this.#handOver(run, { delivery: run.delivery, ...decision });
     if (decision.charged) this.report.held(run, decision.delayMs);
-    run.again(decision.charged);
+    run.again(decision.charged, this.#setup.subscription.capabilities.crashEvidence === 'exact');
   }
 
   #dueAgain(run: Run): void {
-    if (this.#closed) {
-      run.dueAt = this.#system.monotonic() + BUSY_MS;
-      return;
+    if (this.#paused) run.dueAt = this.#system.monotonic() + BUSY_MS;
+    else if (run.alone) this.#setAside(run);
+    else {
+      this.slots.become(run, 'waiting');
+      this.#arrive(run, this.#system.monotonic());
     }
-    if (run.alone) {
-      this.#setAside(run);
-      return;
-    }
-    this.slots.become(run, 'waiting');
-    if (this.#headsItsKey(run)) this.#admit(run, this.#system.monotonic());
   }
 
   /** Keeps its lease and waits until it may run alone. */
@@ -323,36 +341,47 @@ export class Life {
   // --- what time and the broker do to it --------------------------------------------------------------------------
 
   #passedDeadline(run: Run): void {
-    const error = deadlineError(this.#policy.timeoutMs);
+    const error = deadlineError(run.deadlineAt - run.startedAt);
     this.#abandon(run, error);
     this.#conclude(run, { kind: 'timeout', failure: this.#setup.fail(error) });
   }
 
+  /** Its lease could not be lengthened: it is given back while it is ours, so that it costs no strike. */
+  #leaseFails(run: Run): void {
+    this.#abandon(run, notOurs('its lease could not be lengthened'));
+    this.#release(run, 0, 'its lease could not be lengthened');
+  }
+
   lost(deliveries: readonly Delivery[]): void {
     const receipts = new Set(deliveries.map(({ receipt }) => receipt));
-    for (const run of [...this.#watch.hands])
+    for (const run of [...this.#watch.hands]) {
       if (receipts.has(run.delivery.receipt)) this.#lost(run, 'the broker took it back');
+    }
   }
 
   /** Its handler is told, and goes on unheard. */
   #lost(run: Run, why: string): void {
+    if (run.confirmed) return;
     this.report.lost(run, why);
-    if (run.state === 'over') return;
-    if (run.state === 'running')
-      this.#abandon(run, new LazaretError('LZ1206', `the message is not ours any more: ${why}.`));
-    this.#watch.drop(run);
-    this.slots.become(run, 'over');
-    for (const successor of this.#lanes.scatter(run))
-      this.#giveBack(successor, 0, 'an earlier message of its key was lost');
+    if (run.state !== 'over') {
+      this.#abandon(run, notOurs(why));
+      this.#watch.drop(run);
+      this.slots.become(run, 'over');
+    }
+    this.#sendAfter(run, 0);
     this.#startReady();
     this.#setup.wake();
   }
 
   #abandon(run: Run, reason: Error): void {
-    this.report.abandoned(run, this.slots.abandon(run, reason));
+    const { episode } = run;
+    if (episode === undefined || !episode.listened) return;
+    episode.listened = false;
+    episode.abort(reason);
+    this.report.abandoned(run, this.slots.abandon(), reason);
   }
 
-  #endAbandoned(): void {
+  #abandonedReturned(): void {
     this.slots.returned();
     this.#setup.wake();
   }
@@ -376,8 +405,8 @@ export class Life {
    */
   get room(): number {
     if (this.slots.isStuck || this.#lanes.full) return 0;
-    const credit =
-      2 * this.#policy.concurrency - (this.#watch.hands.size - this.#lanes.waiting) - this.#settler.unsettled;
+    const inHand = this.#watch.hands.size - this.#lanes.waiting;
+    const credit = 2 * this.#policy.concurrency - inHand - this.#settler.unsettled;
     return Math.min(this.slots.free - this.#ready.length, credit);
   }
 
@@ -390,40 +419,44 @@ export class Life {
     return this.#settler.unsettled + this.#behindBeat;
   }
 
+  /** Monotonic milliseconds since which the broker confirms no settlement; `undefined` while it does. */
+  get failingSince(): number | undefined {
+    return this.#settler.failingSince;
+  }
+
   get waiting(): number {
     return this.#lanes.waiting + this.#ready.length;
   }
 
-  // --- closing ----------------------------------------------------------------------------------------------------
+  // --- pausing and stopping ---------------------------------------------------------------------------------------
 
-  /** Held messages stay held, until `reopen`. */
-  close(): void {
-    this.#closed = true;
+  pause(): void {
+    this.#paused = true;
   }
 
-  reopen(): void {
-    this.#closed = false;
+  resume(): void {
+    this.#paused = false;
   }
 
-  /** Starts nothing any more, and gives back what has not started. */
+  /** Starts nothing any more, and gives back what has not started; what was held keeps the rest of its wait. */
   stopStarting(): void {
     this.#stopping = true;
+    this.#setup.performer.hurry?.();
     for (const run of [...this.#watch.hands]) {
-      if (run.state === 'waiting') this.#giveBack(run, 0, 'shutdown');
-      else if (run.state === 'held') this.#giveBack(run, Math.max(0, run.dueAt - this.#system.monotonic()), 'shutdown');
+      if (run.state === 'waiting' || run.state === 'held') this.#release(run, this.#restOf(run), 'shutdown');
     }
     this.#ready.length = 0;
   }
 
   abortRunning(): void {
-    for (const run of this.#watch.hands) run.abort(new LazaretError('LZ1207', 'the app is stopping.'));
+    for (const run of this.#watch.hands) run.abort(stoppingError());
   }
 
   /** Gives back, uncharged, what handlers still hold; what they do from now on changes nothing. */
   abandonRunning(): void {
     for (const run of [...this.#watch.hands]) {
-      if (run.performing) this.#abandon(run, new LazaretError('LZ1207', 'the app is stopping.'));
-      this.#giveBack(run, 0, 'shutdown');
+      this.#abandon(run, stoppingError());
+      this.#release(run, 0, 'shutdown');
     }
   }
 
@@ -432,4 +465,18 @@ export class Life {
     this.#watch.stop();
     this.#settler.end();
   }
+}
+
+function isOwnEnd({ kind }: Outcome): boolean {
+  return kind === 'done' || kind === 'skip' || kind === 'failed';
+}
+
+function notOurs(why: string): LazaretError {
+  return new LazaretError('LZ1206', `the message is not ours any more: ${why}.`, {
+    hint: 'Stop working on it: somebody else has it, or will have it soon.',
+  });
+}
+
+function stoppingError(): LazaretError {
+  return new LazaretError('LZ1207', 'the app is stopping.', { hint: 'The message is given back, uncharged.' });
 }

@@ -21,6 +21,7 @@ export class Puller {
   #state: 'idle' | 'asking' | 'waiting' = 'idle';
   #lastAt: number | undefined;
   #askedAt = 0;
+  #failingSince: number | undefined;
   #again: Cancel | undefined;
 
   constructor(subscription: Subscription, system: System, seen: PullsSeen) {
@@ -41,6 +42,15 @@ export class Puller {
   /** Monotonic milliseconds since which an answer is due; `undefined` when nothing is asked. */
   get askedAt(): number | undefined {
     return this.#state === 'asking' ? this.#askedAt : undefined;
+  }
+
+  /** Monotonic milliseconds of the first failure since the last answer. */
+  get failingSince(): number | undefined {
+    return this.#failingSince;
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
   }
 
   pull(max: number): void {
@@ -72,12 +82,14 @@ export class Puller {
     }
     this.#state = 'idle';
     this.#failures = 0;
+    this.#failingSince = undefined;
     this.#lastAt = this.#system.now();
     this.#seen.arrived(deliveries);
   }
 
   #failed(error: Error): void {
     this.#state = 'waiting';
+    this.#failingSince ??= this.#system.monotonic();
     const ceiling = Math.min(FIRST_WAIT_MS * 2 ** Math.min(this.#failures++, 20), LONGEST_WAIT_MS);
     this.#seen.trouble(error);
     this.#again = this.#system.after(ceiling * (0.5 + 0.5 * this.#system.random()), () => {

@@ -2,10 +2,28 @@ import { DecodeError } from '../core/failures.ts';
 import type { HeaderList, Message } from '../core/message.ts';
 import { headerText } from '../core/message.ts';
 
+/** A message as a handler sees it. Reading it never changes it. `T` is what `json()` gives where the app is typed or has a schema. */
+export interface ReceivedMessage<T = unknown> {
+  readonly id: string | undefined;
+  readonly key: string | undefined;
+  /** The bytes as they came; `null` for a tombstone. */
+  readonly body: Uint8Array | null;
+  readonly headers: HeaderList;
+  /** The first value of a header as text. */
+  header(name: string): string | undefined;
+  /** The body as text. Throws `DecodeError` where it is not UTF-8; '' for a tombstone. */
+  text(): string;
+  /**
+   * The body as JSON, parsed once; with a schema, what the schema made of it. Throws `DecodeError` where it is none: quarantined on the
+   * first attempt. `null` for a tombstone.
+   */
+  json(): T;
+}
+
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** A message as a handler sees it. Reading it never changes it. `T` is what `json()` gives where the app is typed or has a schema. */
-export class ReceivedMessage<T = unknown> {
+/** The message of a delivery, for the handler that runs on it. */
+export class Incoming<T = unknown> implements ReceivedMessage<T> {
   readonly #message: Message;
   #value: T | undefined;
   #read = false;
@@ -22,7 +40,6 @@ export class ReceivedMessage<T = unknown> {
     return this.#message.key;
   }
 
-  /** The bytes as they came; `null` for a tombstone. */
   get body(): Uint8Array | null {
     return this.#message.body;
   }
@@ -31,12 +48,10 @@ export class ReceivedMessage<T = unknown> {
     return this.#message.headers;
   }
 
-  /** The first value of a header as text. */
   header(name: string): string | undefined {
     return headerText(this.#message.headers, name);
   }
 
-  /** The body as text. Throws `DecodeError` where it is not UTF-8; '' for a tombstone. */
   text(): string {
     const { body } = this.#message;
     if (body === null) return '';
@@ -47,13 +62,9 @@ export class ReceivedMessage<T = unknown> {
     }
   }
 
-  /** The body as JSON, parsed once. Throws `DecodeError` where it is none: quarantined on the first attempt. `null` for a tombstone. */
-  json<As = T>(): As {
-    if (!this.#read) {
-      this.#value = this.#message.body === null ? (null as T) : parse<T>(this.text());
-      this.#read = true;
-    }
-    return this.#value as unknown as As;
+  json(): T {
+    if (!this.#read) this.replace(this.#message.body === null ? (null as T) : parse<T>(this.text()));
+    return this.#value as T;
   }
 
   /** What a schema made of the body; `json()` gives it from then on. */
@@ -62,6 +73,9 @@ export class ReceivedMessage<T = unknown> {
     this.#read = true;
   }
 }
+
+/** The class under its name of old. */
+export const ReceivedMessage: typeof Incoming = Incoming;
 
 function parse<T>(text: string): T {
   try {

@@ -64,13 +64,13 @@ export class Report {
         return;
       }
       case 'hold':
+        if (settlement.charged) this.#counts.retried++;
         return;
     }
   }
 
   /** Told at once: what comes next happens here. */
   held(run: Run, delayMs: number): void {
-    this.#counts.retried++;
     this.#retrying(run, delayMs, true);
   }
 
@@ -79,8 +79,8 @@ export class Report {
     this.#events.tell('lease-lost', { ...about(run), why });
   }
 
-  abandoned(run: Run, abandoned: number): void {
-    this.#events.tell('abandoned', { ...about(run), abandoned });
+  abandoned(run: Run, abandoned: number, reason: Error): void {
+    this.#events.tell('abandoned', { ...about(run), abandoned, why: reason.message });
   }
 
   trouble(verb: Events['trouble']['verb'], error: Error): void {

@@ -3,9 +3,12 @@ import { draw } from '../core/draw.ts';
 import type { Evidence, Reason } from '../core/evidence.ts';
 import type { Message } from '../core/message.ts';
 import { NO_HEADERS } from '../core/message.ts';
+import { optionError, shown } from '../core/option-error.ts';
+import { givenOptions } from '../core/option-values.ts';
 import type { ConsumeOptions } from '../core/options.ts';
 import { consumerPolicy } from '../core/options.ts';
 import type { Outcome } from '../core/outcome.ts';
+import type { Schema } from '../core/schema.ts';
 import type { Delivery } from '../ports/broker.ts';
 import type { System } from '../ports/system.ts';
 import { classifierOf } from './classifier.ts';
@@ -15,7 +18,6 @@ import { evidenceOf, whyOf } from './evidence-of.ts';
 import type { Handler } from './inline.ts';
 import { inline } from './inline.ts';
 import { Run } from './run.ts';
-import type { Schema } from './schema.ts';
 
 /** A message as a loop of the user's own received it. */
 export type LoopMessage = Omit<Message, 'headers'> & {
@@ -43,6 +45,19 @@ export type LoopOptions<T> = Pick<
   'maxAttempts' | 'backoff' | 'jitter' | 'timeout' | 'maxBody' | 'classify' | 'poison' | 'transient' | 'version'
 > & { readonly schema?: Schema<T> };
 
+const NAMES: Readonly<Record<keyof LoopOptions<unknown>, true>> = {
+  maxAttempts: true,
+  backoff: true,
+  jitter: true,
+  timeout: true,
+  maxBody: true,
+  classify: true,
+  poison: true,
+  transient: true,
+  version: true,
+  schema: true,
+};
+
 /**
  * The decisions of a consumer inside a loop the user already has: runs `handler` and answers what to do with the message. Never rejects.
  * The loop keeps the lease, the attempt and the order of writes; `ctx.extend` answers `false`.
@@ -52,6 +67,15 @@ export function resilientOn<T>(
   handler: Handler<T>,
   options: LoopOptions<T>,
 ): (message: LoopMessage) => Promise<Verdict> {
+  givenOptions(options, Object.keys(NAMES), 'resilient');
+  if (typeof handler !== 'function') {
+    throw optionError(
+      'LZ1002',
+      'resilient',
+      `the handler is ${shown(handler)}.`,
+      'Give a function as the first argument.',
+    );
+  }
   const policy = consumerPolicy(options);
   const fail = classifierOf(options, system);
   const performer = inline(handler, fail, options.schema);
@@ -71,7 +95,7 @@ export function resilientOn<T>(
   };
 
   return async (message) => {
-    const run = new Run(deliveryOf(message, system), system.monotonic(), false);
+    const run = new Run(deliveryOf(message, system), system.monotonic());
     const { attempt, strikes = 0 } = run.delivery;
     const refused = precheck(policy, {
       strikes,

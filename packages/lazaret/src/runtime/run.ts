@@ -1,67 +1,79 @@
 import type { Outcome } from '../core/outcome.ts';
-import type { Delivery } from '../ports/broker.ts';
+import type { Delivery, Settlement } from '../ports/broker.ts';
 import type { System } from '../ports/system.ts';
+import { Episode } from './episode.ts';
 
 /**
- * waiting: behind another of its key, or for a slot. held: here until its due time. running: its handler runs.
+ * waiting: behind another of its key, or for a slot. held: here until its due time. running: it has a slot.
  * over: its settlement is handed over, or it is not ours any more.
  */
 export type RunState = 'waiting' | 'held' | 'running' | 'over';
 
-/** One delivery in our hands: the only mutable thing the runtime keeps per message. */
+/** One delivery in our hands: the only mutable thing the runtime keeps per message. Times are monotonic ms; Infinity where there is none. */
 export class Run {
   /** Replaced when the message is held: the next run here is the next attempt. */
   delivery: Delivery;
   state: RunState = 'waiting';
   /** Started while nothing else of this process is started or unsettled. */
-  alone: boolean;
-  // Times are monotonic milliseconds; Infinity where there is none.
+  alone = false;
   readonly pulledAt: number;
   leaseEndsAt: number = Number.POSITIVE_INFINITY;
   /** When the lease is lengthened next. */
   beatAt: number = Number.POSITIVE_INFINITY;
+  /** Beyond it a broker without leases takes back what is held. */
+  capAt: number = Number.POSITIVE_INFINITY;
+  /** When the handler started, and must be done. */
+  startedAt = 0;
   deadlineAt: number = Number.POSITIVE_INFINITY;
   /** When a held run starts again. */
   dueAt: number = Number.POSITIVE_INFINITY;
-  /** Counts the runs of this delivery here: a handler of an earlier one is not listened to. */
-  episode = 0;
-  /** Its handler runs, and is listened to. */
-  performing = false;
+  /** Counts the times it was to start, so that a late answer about an earlier start is not taken for this one's. */
+  starts = 0;
+  /** The handler's run, while it is listened to. */
+  episode: Episode | undefined;
   /** Children of an isolated consumer that died of it, here. */
   deaths = 0;
-  /** What the handler said by name. */
-  said: Outcome | undefined;
   /** How the last run ended, for what is told once the settlement is confirmed. */
   outcome: Outcome | undefined;
+  /** What was last handed over about it; an older word is not said again. */
+  settlement: Settlement | undefined;
+  /** Its end is confirmed. */
+  confirmed = false;
   /** A heartbeat under way. */
-  extending: Promise<void> | undefined;
+  extending: Promise<unknown> | undefined;
   #drawId: string | undefined;
-  #abort: AbortController | undefined;
-  #abortedFor: Error | undefined;
 
-  constructor(delivery: Delivery, pulledAt: number, alone: boolean) {
+  constructor(delivery: Delivery, pulledAt: number) {
     this.delivery = delivery;
     this.pulledAt = pulledAt;
-    this.alone = alone;
   }
 
-  /** Made when a handler first asks: most never do, and a controller costs more than the rest of the bookkeeping. */
-  get signal(): AbortSignal {
-    if (this.#abort === undefined) {
-      this.#abort = new AbortController();
-      if (this.#abortedFor !== undefined) this.#abort.abort(this.#abortedFor);
-    }
-    return this.#abort.signal;
+  /** A handler starts. What an earlier one still says is not heard. */
+  begin(): Episode {
+    this.episode = new Episode();
+    return this.episode;
+  }
+
+  /** Its handler runs, and is listened to. */
+  get performing(): boolean {
+    return this.episode?.listened === true;
   }
 
   get aborted(): boolean {
-    return this.#abortedFor !== undefined;
+    return this.episode?.aborted === true;
+  }
+
+  get signal(): AbortSignal {
+    return (this.episode ?? this.begin()).signal;
+  }
+
+  /** What the handler said by name. */
+  get said(): Outcome | undefined {
+    return this.episode?.said;
   }
 
   abort(reason: Error): void {
-    if (this.#abortedFor !== undefined) return;
-    this.#abortedFor = reason;
-    this.#abort?.abort(reason);
+    this.episode?.abort(reason);
   }
 
   /** What its jitter is drawn from: its id, so that any schedule can be recomputed; a random one where it has none. */
@@ -70,13 +82,14 @@ export class Run {
     return this.#drawId;
   }
 
-  /** The next run of a held delivery: charged or not, with nothing said yet. */
-  again(charged: boolean): void {
+  /** The next run of a held delivery. A failure is an outcome, and clears its strikes where these are exact. */
+  again(charged: boolean, strikesAreExact: boolean): void {
     if (charged) this.delivery = { ...this.delivery, attempt: this.delivery.attempt + 1 };
-    this.episode++;
-    this.performing = false;
-    this.said = undefined;
-    this.#abort = undefined;
-    this.#abortedFor = undefined;
+    if (charged && strikesAreExact) {
+      this.delivery = { ...this.delivery, strikes: 0 };
+      this.alone = false;
+    }
+    this.episode = undefined;
+    this.deadlineAt = Number.POSITIVE_INFINITY;
   }
 }

@@ -12,6 +12,9 @@ export interface SettlementsSeen {
   again(): void;
 }
 
+const FIRST_WAIT_MS = 100;
+const LONGEST_WAIT_MS = 10_000;
+
 /**
  * The one settle buffer. What is ready at the end of a loop turn goes out together; nothing waits for a batch to fill.
  * An Error is settled again, ever more slowly, for as long as the lease lasts; a settlement whose lease has ended is not sent at all.
@@ -20,12 +23,13 @@ export class Settler {
   readonly #subscription: Subscription;
   readonly #system: System;
   readonly #seen: SettlementsSeen;
+  readonly #retries = new Set<Cancel>();
   #runs: Run[] = [];
   #settlements: Settlement[] = [];
   /** Handed over and not answered yet, waiting to be settled again included. */
   #unanswered = 0;
-  #again = 0;
-  readonly #retries = new Set<Cancel>();
+  #failures = 0;
+  #failingSince: number | undefined;
   #ended = false;
 
   constructor(subscription: Subscription, system: System, seen: SettlementsSeen) {
@@ -38,7 +42,14 @@ export class Settler {
     return this.#settlements.length + this.#unanswered;
   }
 
+  /** Monotonic milliseconds of the first failure since something was confirmed. */
+  get failingSince(): number | undefined {
+    return this.#failingSince;
+  }
+
+  /** Takes the place of whatever was said about the run before. */
   add(run: Run, settlement: Settlement): void {
+    run.settlement = settlement;
     this.#runs.push(run);
     this.#settlements.push(settlement);
   }
@@ -54,6 +65,13 @@ export class Settler {
     if (settlements.length === 0) return undefined;
     this.#unanswered += settlements.length;
     return this.#hand(runs, settlements);
+  }
+
+  /** What is not answered by now is not said again: nobody is there to say it to. */
+  end(): void {
+    this.#ended = true;
+    for (const cancel of this.#retries) cancel();
+    this.#retries.clear();
   }
 
   /** A lease that ended belongs to somebody else by now: what we would say about it is not said. */
@@ -83,36 +101,35 @@ export class Settler {
       results = settlements.map(() => error);
     }
     this.#unanswered -= settlements.length;
-    let failed: Error | undefined;
+    const failed: number[] = [];
     for (let i = 0; i < runs.length; i++) {
-      const result = results[i] ?? new Error('the driver answered fewer settlements than it was given');
+      const result = results[i];
       if (result === 'done') this.#seen.settled(runs[i]!, settlements[i]!);
       else if (result === 'lost') this.#seen.lost(runs[i]!, 'the broker says it is not ours any more');
-      else {
-        failed = result;
-        this.#later(runs[i]!, settlements[i]!);
-      }
+      else failed.push(i);
     }
-    if (failed === undefined) this.#again = 0;
-    else this.#seen.trouble(failed);
+    if (failed.length < runs.length) this.#succeeded();
+    if (failed.length > 0) this.#failed(runs, settlements, failed, results[failed[0]!]);
   }
 
-  /** What is not answered by now is not said again: nobody is there to say it to. */
-  end(): void {
-    this.#ended = true;
-    for (const cancel of this.#retries) cancel();
-    this.#retries.clear();
+  #succeeded(): void {
+    this.#failures = 0;
+    this.#failingSince = undefined;
   }
 
-  #later(run: Run, settlement: Settlement): void {
+  /** What failed together is said again together. */
+  #failed(runs: readonly Run[], settlements: readonly Settlement[], failed: readonly number[], result: unknown): void {
+    this.#failingSince ??= this.#system.monotonic();
+    this.#seen.trouble(
+      result instanceof Error ? result : new Error('the driver answered fewer settlements than it was given'),
+    );
     if (this.#ended) return;
-    const waitMs = Math.min(100 * 2 ** Math.min(this.#again, 10), 10_000) * (0.8 + 0.4 * this.#system.random());
-    this.#again++;
-    this.#unanswered++;
-    const cancel = this.#system.after(waitMs, () => {
+    const waitMs = Math.min(FIRST_WAIT_MS * 2 ** Math.min(this.#failures++, 10), LONGEST_WAIT_MS);
+    this.#unanswered += failed.length;
+    const cancel = this.#system.after(waitMs * (0.8 + 0.4 * this.#system.random()), () => {
       this.#retries.delete(cancel);
-      this.#unanswered--;
-      this.add(run, settlement);
+      this.#unanswered -= failed.length;
+      for (const i of failed) if (runs[i]!.settlement === settlements[i]) this.add(runs[i]!, settlements[i]!);
       this.#seen.again();
     });
     this.#retries.add(cancel);

@@ -45,10 +45,8 @@ export class Slots {
     run.state = state;
   }
 
-  /** Tells the handler to end; its outcome is not listened to any more. Answers how many such handlers there are. */
-  abandon(run: Run, reason: Error): number {
-    run.abort(reason);
-    run.performing = false;
+  /** A handler is not listened to any more, and goes on. Answers how many such handlers there are. */
+  abandon(): number {
     return ++this.#abandoned;
   }
 

@@ -6,13 +6,14 @@ import type { Run } from './run.ts';
 export interface StartsSeen {
   started(run: Run): void;
   /** Acked, retried or dead-lettered before: a leftover. */
-  leftover(run: Run): void;
+  ended(run: Run): void;
   /** Its owner died twice: it starts only alone. */
   suspect(run: Run): void;
   /** A living owner has it open. */
   busy(run: Run): void;
   /** The journal did not answer; the run was not begun. */
-  refused(run: Run, error: Error): void;
+  refused(run: Run): void;
+  trouble(error: Error): void;
 }
 
 /** Makes starts durable before handlers run: once per loop turn, together. Where the hand-out itself is the durable start there is nothing to do. */
@@ -21,7 +22,6 @@ export class Starter {
   readonly #aloneStrikes: number;
   readonly #seen: StartsSeen;
   #ready: Run[] = [];
-  #beginning = 0;
 
   constructor(journal: Journal | undefined, aloneStrikes: number, seen: StartsSeen) {
     this.#journal = journal;
@@ -29,13 +29,10 @@ export class Starter {
     this.#seen = seen;
   }
 
-  get pending(): number {
-    return this.#ready.length + this.#beginning;
-  }
-
   /** `true`: it may run at once. `false`: it starts with the next `begin`. */
   start(run: Run): boolean {
     if (this.#journal === undefined) return true;
+    run.starts++;
     this.#ready.push(run);
     return false;
   }
@@ -45,34 +42,30 @@ export class Starter {
     if (this.#journal === undefined || this.#ready.length === 0) return undefined;
     const runs = this.#ready;
     this.#ready = [];
-    this.#beginning += runs.length;
     return this.#begin(this.#journal, runs);
   }
 
   async #begin(journal: Journal, runs: readonly Run[]): Promise<void> {
-    const episodes = runs.map(({ episode }) => episode);
+    const starts = runs.map((run) => run.starts);
     let histories: readonly History[] = [];
-    let failed: Error | undefined;
     try {
       histories = await journal.begin(runs.map(({ delivery, alone }) => ({ delivery, alone })));
     } catch (thrown) {
-      failed = asError(thrown);
+      this.#seen.trouble(asError(thrown));
     }
-    this.#beginning -= runs.length;
     for (let i = 0; i < runs.length; i++) {
       const run = runs[i]!;
       const history = histories[i];
       // Given back or lost meanwhile, or held for another run: this answer is about none of these.
-      if (run.state !== 'running' || run.episode !== episodes[i]) continue;
-      if (history === undefined)
-        this.#seen.refused(run, failed ?? new Error('the journal answered fewer starts than it was given'));
+      if (run.state !== 'running' || run.starts !== starts[i]) continue;
+      if (history === undefined) this.#seen.refused(run);
       else this.#tell(run, history);
     }
   }
 
   #tell(run: Run, history: History): void {
     run.delivery = { ...run.delivery, attempt: history.attempt, strikes: history.strikes };
-    if (history.ended) this.#seen.leftover(run);
+    if (history.ended) this.#seen.ended(run);
     else if (history.begun) this.#seen.started(run);
     else if (history.strikes >= this.#aloneStrikes) this.#seen.suspect(run);
     else this.#seen.busy(run);

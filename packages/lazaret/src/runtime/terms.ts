@@ -15,6 +15,9 @@ export function termsOf(
 ): Terms {
   const { failures, retryKeepsOrder, release, maxDelayMs, delayGrainMs } = capabilities;
   const { delayCapAt } = run.delivery;
+  const leftMs =
+    Math.min(run.capAt, capabilities.lease ? run.pulledAt + policy.timeoutMs : Number.POSITIVE_INFINITY) -
+    system.monotonic();
   return {
     failures,
     retryKeepsOrder,
@@ -22,17 +25,11 @@ export function termsOf(
     maxDelayMs,
     delayGrainMs,
     ordering: policy.ordering,
-    leaseLeftMs:
-      (capabilities.lease ? run.pulledAt + policy.timeoutMs : brokersCap(run, capabilities)) - system.monotonic(),
+    // A run has to fit behind the wait.
+    leaseLeftMs: leftMs - Math.min(policy.timeoutMs, leftMs / 3),
     holdRoom: slots.holdRoom,
     now: system.now(),
     ...(delayCapAt === undefined ? {} : { delayCapAt }),
     draw: system.random(),
   };
-}
-
-/** Monotonic: where a broker without leases takes back what is held too long, we stop at 0.8 of what it leaves. */
-export function brokersCap(run: Run, capabilities: Capabilities): number {
-  const { leaseMs } = run.delivery;
-  return capabilities.lease || leaseMs === undefined ? Number.POSITIVE_INFINITY : run.pulledAt + 0.8 * leaseMs;
 }

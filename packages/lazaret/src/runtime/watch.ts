@@ -1,15 +1,20 @@
-import type { Extension, Subscription } from '../ports/broker.ts';
+import type { Extension, SettleResult, Subscription } from '../ports/broker.ts';
 import type { System } from '../ports/system.ts';
 import type { Alarm } from './alarm.ts';
 import { alarm } from './alarm.ts';
 import { asError } from './as-error.ts';
 import type { Keeper } from './context.ts';
+import { marginOf } from './margin.ts';
 import type { Run } from './run.ts';
+
+const NEVER = Number.POSITIVE_INFINITY;
 
 /** What the watch finds; acting on it is the consumer's business. */
 export interface WatchSeen {
   /** Its handler passed the deadline. */
   deadline(run: Run): void;
+  /** Its lease ends soon, and could not be lengthened. */
+  failing(run: Run): void;
   /** Its lease ended, or the broker says so. */
   lost(run: Run, why: string): void;
   /** A held run's wait is over. */
@@ -29,6 +34,7 @@ export class Watch implements Keeper {
   readonly #seen: WatchSeen;
   readonly #alarm: Alarm;
   readonly #hands = new Set<Run>();
+  readonly #marginMs: number;
 
   constructor(
     subscription: Subscription,
@@ -39,7 +45,8 @@ export class Watch implements Keeper {
     this.#subscription = subscription;
     this.#system = system;
     this.#leaseMs = lease.leaseMs;
-    this.#heartbeatMs = lease.heartbeatMs ?? Number.POSITIVE_INFINITY;
+    this.#marginMs = marginOf(lease.leaseMs);
+    this.#heartbeatMs = lease.heartbeatMs ?? NEVER;
     this.#seen = seen;
     this.#alarm = alarm(system, (now) => this.#ring(now));
   }
@@ -58,13 +65,9 @@ export class Watch implements Keeper {
     this.#hands.delete(run);
   }
 
-  has(run: Run): boolean {
-    return this.#hands.has(run);
-  }
-
   /** A time of `run` was set: make sure the alarm rings for it. */
   look(run: Run): void {
-    this.#alarm.by(nextOf(run));
+    this.#alarm.by(this.#nextOf(run));
   }
 
   stop(): void {
@@ -72,11 +75,12 @@ export class Watch implements Keeper {
   }
 
   async prolong(run: Run, ms: number): Promise<boolean> {
-    if (!this.#hands.has(run)) return false;
     const now = this.#system.monotonic();
-    run.deadlineAt = Math.max(run.deadlineAt, now + ms);
-    await this.#beat([run], now, Math.max(ms, this.#leaseMs));
-    return this.#hands.has(run);
+    if (!this.#hands.has(run) || (run.leaseEndsAt === NEVER && now + ms > run.capAt)) return false;
+    if (!(await this.#beat([run], now, ms)) || !this.#hands.has(run)) return false;
+    run.deadlineAt = Math.min(Math.max(run.deadlineAt, now + ms), run.capAt);
+    this.look(run);
+    return true;
   }
 
   #ring(now: number): number {
@@ -84,56 +88,76 @@ export class Watch implements Keeper {
     for (const run of this.#hands) {
       if (run.leaseEndsAt <= now) this.#seen.lost(run, 'its lease ended while we held it');
       else if (run.state === 'running' && run.deadlineAt <= now) this.#seen.deadline(run);
+      else if (run.leaseEndsAt - this.#marginMs <= now) this.#seen.failing(run);
       else if (run.state === 'held' && run.dueAt <= now) this.#seen.due(run);
       if (run.beatAt <= now && this.#hands.has(run)) weak.push(run);
     }
-    if (weak.length > 0) void this.#beat(weak, now, this.#leaseMs);
-    let next = Number.POSITIVE_INFINITY;
-    for (const run of this.#hands) next = Math.min(next, nextOf(run));
+    if (weak.length > 0) void this.#beat(weak, now, 0);
+    let next = NEVER;
+    for (const run of this.#hands) next = Math.min(next, this.#nextOf(run));
     return next;
   }
 
-  #beat(runs: readonly Run[], now: number, leaseMs: number): Promise<void> {
-    const beat = this.#extend(runs, now, leaseMs).then(() => {
-      for (const run of runs) if (run.extending === beat) run.extending = undefined;
-    });
-    for (const run of runs) run.extending = beat;
+  #nextOf(run: Run): number {
+    const own = run.state === 'running' ? run.deadlineAt : run.state === 'held' ? run.dueAt : NEVER;
+    return Math.min(own, run.leaseEndsAt - this.#marginMs, run.beatAt);
+  }
+
+  /** Resolves when this heartbeat and those before it are answered. `true`: every lease lasts at least `leastMs` from `now`. */
+  #beat(runs: readonly Run[], now: number, leastMs: number): Promise<boolean> {
+    const beat = this.#extend(runs, now, leastMs);
+    for (const run of runs) {
+      const all = run.extending === undefined ? beat : Promise.all([run.extending, beat]);
+      run.extending = all;
+      void all.then(() => {
+        if (run.extending === all) run.extending = undefined;
+      });
+    }
     return beat;
   }
 
-  /** The new end counts from when we asked, so that a slow answer never makes us believe in a lease that is over. */
-  async #extend(runs: readonly Run[], now: number, leaseMs: number): Promise<void> {
-    const batch: Extension[] = [];
+  /** The new end counts from when we asked, so that a slow answer never makes us believe in a lease that is over. Never rejects. */
+  async #extend(runs: readonly Run[], now: number, leastMs: number): Promise<boolean> {
+    const asked: Extension[] = [];
     for (const run of runs) {
       run.beatAt = now + this.#heartbeatMs;
-      batch.push({ delivery: run.delivery, leaseMs });
+      // n.b. a lease that was asked to be long is not shortened by the next heartbeat.
+      const leftMs = run.leaseEndsAt === NEVER ? 0 : run.leaseEndsAt - now;
+      asked.push({ delivery: run.delivery, leaseMs: Math.max(this.#leaseMs, leastMs, leftMs) });
     }
+    let results: readonly SettleResult[] = [];
+    let failure: Error | undefined;
     try {
-      const results = await this.#subscription.extend(batch);
-      for (let i = 0; i < runs.length; i++) {
-        const run = runs[i]!;
-        const result = results[i];
-        if (!this.#hands.has(run)) continue;
-        if (result === 'done') {
-          if (run.leaseEndsAt !== Number.POSITIVE_INFINITY) run.leaseEndsAt = Math.max(run.leaseEndsAt, now + leaseMs);
-        } else if (result === 'lost') this.#seen.lost(run, 'the broker says it is not ours any more');
-        else this.#retryBeat(run, result ?? new Error('the driver answered fewer extensions than it was given'));
-      }
+      results = await this.#subscription.extend(asked);
     } catch (thrown) {
-      for (const run of runs) if (this.#hands.has(run)) this.#retryBeat(run, asError(thrown));
+      failure = asError(thrown);
     }
-    for (const run of runs) if (this.#hands.has(run)) this.look(run);
+    let allDone = true;
+    for (let i = 0; i < runs.length; i++) {
+      const run = runs[i]!;
+      const result = results[i];
+      if (result === 'done') this.#lengthened(run, now + asked[i]!.leaseMs);
+      else allDone = false;
+      if (result === 'lost' && this.#hands.has(run)) this.#seen.lost(run, 'the broker says it is not ours any more');
+      else if (result !== 'done' && result !== 'lost') {
+        failure ??= result ?? new Error('the driver answered fewer extensions than it was given');
+        this.#beatAgain(run);
+      }
+      if (this.#hands.has(run)) this.look(run);
+    }
+    if (failure !== undefined) this.#seen.trouble(failure);
+    return allDone;
   }
 
-  /** A failed heartbeat is tried again before the lease ends, and never escapes as an exception. */
-  #retryBeat(run: Run, error: Error): void {
+  #lengthened(run: Run, endsAt: number): void {
+    if (run.leaseEndsAt === NEVER) return;
+    run.leaseEndsAt = endsAt;
+    if (this.#heartbeatMs === NEVER) run.capAt = endsAt - this.#marginMs;
+  }
+
+  /** A failed heartbeat is tried again before the lease ends. */
+  #beatAgain(run: Run): void {
     const now = this.#system.monotonic();
     run.beatAt = now + Math.max(100, Math.min(this.#heartbeatMs, (run.leaseEndsAt - now) / 4));
-    this.#seen.trouble(error);
   }
-}
-
-function nextOf(run: Run): number {
-  const own = run.state === 'running' ? run.deadlineAt : run.state === 'held' ? run.dueAt : Number.POSITIVE_INFINITY;
-  return Math.min(own, run.leaseEndsAt, run.beatAt);
 }

@@ -64,7 +64,12 @@ describe('place', () => {
     ['order is held beyond 10 s', { ...LOG, ordering: 'key' }, 1_800_000, hold(1_800_000, true)],
     ['order is held without room', { ...LOG, ordering: 'key', holdRoom: false }, 2000, hold(2000, true)],
     ['order is held until the lease ends', { ...CHANNEL, ordering: 'key' }, 1_800_000, hold(1_440_000, true)],
-    ['order is held after the lease ended', { ...CHANNEL, ordering: 'key', leaseLeftMs: -5 }, 2000, hold(0, true)],
+    [
+      'order goes back to where it was when no time is left',
+      { ...CHANNEL, ordering: 'key', leaseLeftMs: -5 },
+      2000,
+      release(0),
+    ],
     ['order is kept by the broker', { ...HIDING, ordering: 'key', retryKeepsOrder: true }, 2000, retry(2000)],
     ['order that nobody asked for is not held', { ...CHANNEL, retryKeepsOrder: false }, 30_000, retry(30_000)],
   ])('carries out a retry: %s', (_, terms, delayMs, placed) => {

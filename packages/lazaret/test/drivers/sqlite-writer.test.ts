@@ -237,9 +237,9 @@ describe.skipIf(!canMount())('a file system that is really full', () => {
   beforeEach(() => {
     mounted = join(scene.folder, 'small');
     mkdirSync(mounted);
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=3m', 'tmpfs', mounted]);
+    execFileSync('/bin/mount', ['-t', 'tmpfs', '-o', 'size=3m', 'tmpfs', mounted]);
   });
-  afterEach(() => execFileSync('umount', ['--lazy', mounted]));
+  afterEach(() => execFileSync('/bin/umount', ['--lazy', mounted]));
 
   it('loses nothing that was confirmed, and takes more when there is room again', async () => {
     const ballast = join(mounted, 'ballast');
@@ -310,8 +310,8 @@ describe('a closed broker', () => {
 function canMount(): boolean {
   const folder = mkdtempSync(join(tmpdir(), 'lazaret-mount-'));
   try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', folder], { stdio: 'ignore' });
-    execFileSync('umount', [folder], { stdio: 'ignore' });
+    execFileSync('/bin/mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', folder], { stdio: 'ignore' });
+    execFileSync('/bin/umount', [folder], { stdio: 'ignore' });
     return true;
   } catch {
     return false;

@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { NO_HEADERS } from '../../src/core/message.ts';
-import { lanes } from '../../src/runtime/lanes.ts';
+import { keyLanes } from '../../src/runtime/lanes.ts';
 import { Run } from '../../src/runtime/run.ts';
 
 function runOf(key: string | undefined): Run {
   const message = { ...(key === undefined ? {} : { key }), body: null, headers: NO_HEADERS };
-  return new Run({ message, source: { queue: 'q' }, receipt: undefined, attempt: 1, firstSeenAt: 0 }, 0, false);
+  return new Run({ message, source: { queue: 'q' }, receipt: undefined, attempt: 1, firstSeenAt: 0 }, 0);
 }
 
 describe('key lanes', () => {
   it('let the next of a key start only when the one before it has left', () => {
-    const all = lanes(10);
+    const all = keyLanes(10);
     const [first, second, third] = [runOf('a'), runOf('a'), runOf('a')];
     expect([all.enter(first), all.enter(second), all.enter(third)]).toEqual([true, false, false]);
     expect(all.leave(first)).toBe(second);
@@ -21,7 +21,7 @@ describe('key lanes', () => {
   });
 
   it('let one that heads its key enter again', () => {
-    const all = lanes(10);
+    const all = keyLanes(10);
     const held = runOf('a');
     all.enter(held);
     expect(all.enter(held)).toBe(true);
@@ -29,7 +29,7 @@ describe('key lanes', () => {
   });
 
   it('forget one that leaves while it waits', () => {
-    const all = lanes(10);
+    const all = keyLanes(10);
     const [first, second, third] = [runOf('a'), runOf('a'), runOf('a')];
     for (const run of [first, second, third]) all.enter(run);
     expect(all.leave(second)).toBeUndefined();
@@ -37,13 +37,13 @@ describe('key lanes', () => {
   });
 
   it('hold nobody back without a key', () => {
-    const all = lanes(1);
+    const all = keyLanes(1);
     expect([all.enter(runOf(undefined)), all.enter(runOf(undefined))]).toEqual([true, true]);
     expect(all.waiting).toBe(0);
   });
 
   it('are full while as many wait behind one key as may', () => {
-    const all = lanes(2);
+    const all = keyLanes(2);
     const head = runOf('a');
     all.enter(head);
     all.enter(runOf('a'));
@@ -58,7 +58,7 @@ describe('key lanes', () => {
     const step = fc.record({ verb: fc.constantFrom('enter', 'leave', 'scatter'), key: fc.constantFrom('a', 'b', 'c') });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
-        const all = lanes(3);
+        const all = keyLanes(3);
         const model = new Map<string, Run[]>();
         for (const { verb, key } of steps) {
           const queue = model.get(key) ?? [];

@@ -162,28 +162,118 @@ describe('leases', () => {
     await other.app.stop();
   });
 
-  it('without a heartbeat a lost lease aborts the handler, and its outcome is not settled', async () => {
+  it('without a heartbeat the deadline comes before the lease ends, so that a slow handler is charged and not a crash', async () => {
     const { system, process, of } = scene();
     const { app } = process();
-    const reasons: unknown[] = [];
-    const first = new Deferred();
-    const second = new Deferred();
-    app.consume('orders', { visibilityTimeout: '30s', timeout: '30s', heartbeat: false }, (_, ctx) => {
-      if (ctx.strikes > 0) return second.promise;
-      ctx.signal.addEventListener('abort', () => reasons.push(ctx.signal.reason));
-      return first.promise;
+    const starts: { attempt: number; strikes: number }[] = [];
+    const options = { visibilityTimeout: '30s', timeout: '30s', heartbeat: false, jitter: 'none' } as const;
+    app.consume('orders', options, (_, { attempt, strikes }) => {
+      starts.push({ attempt, strikes });
+      return new Promise((resolve) => void system.after(40_000, () => resolve(undefined)));
     });
     await app.start();
     await app.send('orders', 1, { id: 'slow' });
-    await system.advance(30_000);
-    first.resolve();
-    await system.settle();
+    await system.advance(600_000);
+    expect(starts).toEqual([1, 2, 3, 4].map((attempt) => ({ attempt, strikes: 0 })));
+    expect(of('lease-lost')).toEqual([]);
+    expect(of('quarantined')).toMatchObject([{ id: 'slow', reason: 'handler-timeout' }]);
+    await app.stop({ within: '1s' });
+  });
+
+  it('that cannot be lengthened is given up while it is ours: uncharged, and no strike', async () => {
+    const { system, server, process, of } = scene();
+    const { app } = process();
+    const starts: { attempt: number; strikes: number }[] = [];
+    const reasons: unknown[] = [];
+    app.consume('orders', { visibilityTimeout: '30s' }, (_, ctx) => {
+      starts.push({ attempt: ctx.attempt, strikes: ctx.strikes });
+      if (starts.length > 1) return undefined;
+      ctx.signal.addEventListener('abort', () => reasons.push(ctx.signal.reason));
+      return new Promise(() => {});
+    });
+    server.fail('extend', new Error('no connection'), 1_000);
+    await app.start();
+    await app.send('orders', 1, { id: 'slow' });
+    await system.advance(60_000);
+    expect(starts).toEqual([
+      { attempt: 1, strikes: 0 },
+      { attempt: 1, strikes: 0 },
+    ]);
     expect(reasons).toMatchObject([{ code: 'LZ1206' }]);
-    expect(of('lease-lost')).toHaveLength(1);
-    expect(of('done')).toEqual([]);
+    expect(of('released')).toHaveLength(1);
+    expect(of('done')).toHaveLength(1);
+    const stopping = app.stop({ within: '1s' });
+    await system.advance(1_000);
+    await stopping;
+  });
+
+  it('that was asked to be long is not shortened by the next heartbeat', async () => {
+    const { system, server, process, of } = scene();
+    const one = process();
+    const other = process();
+    const work = new Deferred();
+    let starts = 0;
+    for (const { app } of [one, other]) {
+      app.consume('orders', { visibilityTimeout: '30s' }, async (_, ctx) => {
+        starts++;
+        await ctx.extend('10m');
+        await work.promise;
+      });
+    }
+    await one.app.start();
+    await one.app.send('orders', 1, { id: 'long' });
+    await system.advance(20_000);
+    await other.app.start();
+    server.fail('extend', new Error('no connection'), 1_000);
+    await system.advance(400_000);
+    work.resolve();
+    await system.settle();
+    expect(starts).toBe(1);
+    expect(of('done')).toHaveLength(1);
+    await one.app.stop({ within: '1s' });
+    await other.app.stop({ within: '1s' });
+  });
+});
+
+describe('a handler that was given up', () => {
+  it('cannot speak for the next run, nor ask for time for it', async () => {
+    const { system, process, of } = scene({ shape: 'channel' });
+    const { app } = process();
+    const contexts: Context[] = [];
+    const second = new Deferred();
+    app.consume('orders', { timeout: '10s', jitter: 'none' }, (_, ctx) => {
+      contexts.push(ctx);
+      return contexts.length === 1 ? new Promise(() => {}) : second.promise;
+    });
+    await app.start();
+    await app.send('orders', 1, { id: 'm' });
+    await system.advance(12_500);
+    const [zombie] = contexts;
+    expect(() => zombie!.skip('done')).toThrow(expect.objectContaining({ code: 'LZ1204' }));
+    expect(await zombie!.extend('1h')).toBe(false);
+    expect([zombie!.attempt, zombie!.signal.aborted]).toEqual([1, true]);
+    expect([contexts[1]!.attempt, contexts[1]!.signal.aborted]).toEqual([2, false]);
     second.resolve();
     await system.settle();
-    expect(of('done')).toHaveLength(1);
-    await app.stop({ within: '1s' });
+    expect(of('done')).toMatchObject([{ id: 'm', attempt: 2 }]);
+    const stopping = app.stop({ within: '1s' });
+    await system.advance(1_000);
+    await stopping;
+  });
+
+  it('is named with the time it really had', async () => {
+    const { system, process, of } = scene();
+    const { app } = process();
+    app.consume('orders', { timeout: '1m', maxAttempts: 1 }, async (_, ctx) => {
+      await ctx.extend('10m');
+      await new Promise(() => {});
+    });
+    await app.start();
+    await app.send('orders', 1, { id: 'm' });
+    await system.advance(700_000);
+    expect(of('quarantined')).toMatchObject([{ why: expect.stringContaining('deadline of 10m') }]);
+    const stopping = app.stop({ within: '1s' });
+    await system.advance(1_000);
+    await stopping;
   });
 });

@@ -69,6 +69,22 @@ describe.each(SHAPES)('stop on a %s', (shape) => {
     expect(of('retrying')).toEqual([]);
   });
 
+  it('gives back the message of a handler that returns because the app stops', async () => {
+    const { system, process, of } = scene({ shape });
+    const { app } = process();
+    app.consume(
+      'orders',
+      (_, ctx) => new Promise((resolve) => ctx.signal.addEventListener('abort', () => resolve(undefined))),
+    );
+    await app.start();
+    await app.send('orders', 1, { id: 'm' });
+    await system.advance(10);
+    const stopping = app.stop({ within: '10s' });
+    await system.advance(10_000);
+    expect(await stopping).toMatchObject({ finished: 0, released: 1 });
+    expect(of('done')).toEqual([]);
+  });
+
   it('leaves no timer behind', async () => {
     const { system, process } = scene({ shape });
     const { app } = process();

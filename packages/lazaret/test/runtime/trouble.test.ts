@@ -30,6 +30,71 @@ describe.each(SHAPES)('a broker in trouble (%s)', (shape) => {
   });
 });
 
+describe('settlements that fail', () => {
+  it('do not stop a consumer when more fail than it may have unsettled', async () => {
+    const { system, server, process, of } = scene();
+    const { app } = process();
+    app.consume('orders', { concurrency: 2 }, () => {});
+    for (let n = 0; n < 30; n++) await app.send('orders', n, { id: `m-${n}` });
+    server.fail('settle', new Error('no connection'), 12);
+    await app.start();
+    await system.advance(60_000);
+    expect(of('done')).toHaveLength(30);
+    await app.stop();
+  });
+
+  it('together are said again together', async () => {
+    const { system, server, process, of } = scene();
+    const { app } = process();
+    app.consume('orders', { concurrency: 20 }, () => {});
+    for (let n = 0; n < 15; n++) await app.send('orders', n, { id: `m-${n}` });
+    server.fail('settle', new Error('no connection'), 15);
+    await app.start();
+    await system.advance(200);
+    expect(of('done')).toHaveLength(15);
+    await app.stop();
+  });
+
+  it('turn health red when they go on failing, and so do pulls', async () => {
+    const { system, server, process } = scene();
+    const { app } = process('1s');
+    app.consume('orders', () => {});
+    await app.start();
+    server.fail('settle', new Error('no connection'), 10_000);
+    await app.send('orders', 1);
+    await system.advance(30_000);
+    expect(app.health()).toMatchObject({
+      ok: false,
+      queues: { orders: { problems: [expect.stringContaining('settlement')] } },
+    });
+    server.fail('pull', new Error('no connection'), 10_000);
+    await system.advance(30_000);
+    expect(app.health().queues.orders!.problems).toContainEqual(expect.stringContaining('every pull has failed'));
+    const stopping = app.stop({ within: '1s' });
+    await system.advance(1_000);
+    await stopping;
+  });
+});
+
+describe('a journal', () => {
+  it('that is slow while partitions go away leaves no abandoned handlers behind', async () => {
+    const { system, server, process } = scene({ shape: 'log' });
+    const one = process('1s');
+    one.app.consume('orders', { concurrency: 2 }, () => {});
+    await one.app.start();
+    for (let round = 0; round < 3; round++) {
+      server.fail('commit', 'hang', 1);
+      for (let n = 0; n < 4; n++) await one.app.send('orders', n);
+      await system.advance(50);
+      server.cut(one.broker);
+      await system.advance(1_000);
+    }
+    await system.advance(60_000);
+    expect(one.app.health()).toMatchObject({ ok: true, queues: { orders: { abandoned: 0, running: 0 } } });
+    await one.app.stop({ within: '1s' });
+  });
+});
+
 describe('listeners', () => {
   it('may throw without harm', async () => {
     const { system, process, of } = scene();

@@ -14,7 +14,7 @@ export function storeHeaders(headers: HeaderList): string | null {
   return JSON.stringify(headers.map(([name, value]) => [name, typeof value === 'string' ? value : [base64(value)]]));
 }
 
-export function loadHeaders(stored: string | null): HeaderList {
+function loadHeaders(stored: string | null): HeaderList {
   if (stored === null) return NO_HEADERS;
   const headers = JSON.parse(stored) as [string, string | [string]][];
   for (const header of headers) {

@@ -112,7 +112,7 @@ class Child implements Keeper {
   // --- performing -------------------------------------------------------------------------------------------------
 
   async #perform(job: number, delivery: SentDelivery): Promise<void> {
-    const run = new Run({ ...delivery, receipt: undefined }, this.#system.monotonic(), false);
+    const run = new Run({ ...delivery, receipt: undefined }, this.#system.monotonic());
     let thrown: Thrown = [];
     const pack = (value: unknown): Failure => {
       thrown = packThrown(value, this.#system.now());

@@ -10,7 +10,7 @@ import { processes } from './processes.ts';
 const apps: App[] = [];
 
 function appWith(handler: URL, options: Partial<IsolatedQueueOptions> = {}) {
-  const app: App = lazaret({ broker: memory(), logger: false, wait: '50ms' });
+  const app: App = lazaret({ broker: memory(), logger: false, wait: '100ms' });
   apps.push(app);
   app.consume('orders', { isolate: 'process', handler, concurrency: 2, ...options });
   return {

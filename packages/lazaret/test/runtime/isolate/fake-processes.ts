@@ -110,7 +110,7 @@ export function scene(options: Partial<PoolSetup> = {}) {
     prolonged,
     alive: () => processes.filter(({ alive }) => alive).length,
     run: (delivery: Partial<Delivery> = {}) => {
-      const run = new Run({ ...DELIVERY, ...delivery }, system.monotonic(), false);
+      const run = new Run({ ...DELIVERY, ...delivery }, system.monotonic());
       run.deadlineAt = system.monotonic() + 900_000;
       return run;
     },

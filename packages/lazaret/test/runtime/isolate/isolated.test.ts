@@ -37,7 +37,7 @@ function runOf(body: string, delivery: Partial<Delivery> = {}): Run {
   const message = { id: 'm-1', body: new TextEncoder().encode(body), headers: [] };
   const source = { queue: 'orders' };
   const run = { message, source, receipt: {}, attempt: 1, firstSeenAt: 0, ...delivery };
-  return new Run(run, realSystem.monotonic(), false);
+  return new Run(run, realSystem.monotonic());
 }
 
 function perform(performer: Performer, run: Run | string): Promise<Outcome> {

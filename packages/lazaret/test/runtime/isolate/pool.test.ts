@@ -343,6 +343,7 @@ describe('a run that is aborted', () => {
     const { perform, run, opened } = scene();
     const child = await opened();
     const one = run();
+    one.begin();
     one.abort(LATE);
     await expect(perform(one).ended).resolves.toMatchObject({ kind: 'givenBack' });
     expect(child.performed).toEqual([]);

@@ -45,9 +45,10 @@ export class ChannelQueue {
     this.#alarm = new Alarm(clock, () => this.push());
   }
 
-  publish(message: Message, delayMs: number): void {
+  /** `returns` of a copy: what is known of the one that it takes the place of. */
+  publish(message: Message, delayMs: number, returns: number = 0): void {
     const publishedAt = this.#clock.now();
-    const entry = { sequence: ++this.#sequence, position: ++this.#position, message, publishedAt, returns: 0 };
+    const entry = { sequence: ++this.#sequence, position: ++this.#position, message, publishedAt, returns };
     if (delayMs > 0) this.#delayed.push({ dueAt: publishedAt + delayMs, entry });
     else this.#ready.push(entry);
     this.push();
@@ -62,6 +63,12 @@ export class ChannelQueue {
   cancel(channel: Channel): void {
     const at = this.#consumers.indexOf(channel);
     if (at >= 0) this.#consumers.splice(at, 1);
+  }
+
+  /** What `get` would bring. */
+  peek(): Entry | undefined {
+    this.#ripen();
+    return this.#ready.peek();
   }
 
   /** The next message, for one who asks instead of consuming. */
@@ -93,7 +100,8 @@ export class ChannelQueue {
       channel.send(this, this.#ready.pop()!);
     }
     this.#isPushing = false;
-    this.#alarm.set(this.#consumers.length > 0 ? this.#delayed.peek()?.dueAt : undefined);
+    const isWatched = this.#consumers.length > 0 || this.#watchers.size > 0;
+    this.#alarm.set(isWatched ? this.#delayed.peek()?.dueAt : undefined);
     this.#tellDepth();
   }
 
@@ -119,11 +127,12 @@ export class ChannelQueue {
   /** Told at once and on every change how many messages are ready. */
   watchDepth(watcher: (depth: number) => void): void {
     this.#watchers.add(watcher);
-    watcher(this.#ready.size);
+    this.push();
   }
 
   unwatchDepth(watcher: (depth: number) => void): void {
     this.#watchers.delete(watcher);
+    this.push();
   }
 
   #tellDepth(): void {

@@ -80,6 +80,7 @@ export class ChannelService implements Service {
     const { lane, queue, wanted, world } = this.#parts;
     // n.b. fetching from the lane is not single-active by itself, and its messages have successors in the queue.
     if (wanted.order === 'key' && !queue.isActive(this.#channel)) return undefined;
+    if (!this.#channel.isOpen || this.#holdsKeyOf(lane.peek())) return undefined;
     const got = this.#channel.get(lane);
     if (got === undefined) return undefined;
     const { tag, entry } = got;
@@ -96,9 +97,17 @@ export class ChannelService implements Service {
 
   /** An earlier message of the key waits in the lane, or was fetched from it. */
   #isSuspected(key: string): boolean {
-    if (this.#parts.lane.holdsKey(key)) return true;
+    return this.#parts.lane.holdsKey(key) || this.#hasFetched(key);
+  }
+
+  #hasFetched(key: string): boolean {
     for (const { strikes, entry } of this.#open.values()) if (strikes > 0 && entry.message.key === key) return true;
     return false;
+  }
+
+  #holdsKeyOf(entry: Entry | undefined): boolean {
+    const key = entry?.message.key;
+    return this.#parts.wanted.order === 'key' && key !== undefined && this.#hasFetched(key);
   }
 
   #handOut({ tag, entry, arrivedAt, strikes }: Arrival): Delivery {
@@ -165,9 +174,15 @@ export class ChannelService implements Service {
     return message.id ?? this.#parts.world.system.id();
   }
 
-  async #copyThenAck(delivery: Delivery, to: ChannelQueue, copy: Message, delayMs: number): Promise<SettleResult> {
+  async #copyThenAck(
+    delivery: Delivery,
+    to: ChannelQueue,
+    copy: Message,
+    delayMs: number,
+    returns: number = 0,
+  ): Promise<SettleResult> {
     const { world, client } = this.#parts;
-    const copied = await sendCopy(world, client, () => to.publish(copy, delayMs));
+    const copied = await sendCopy(world, client, () => to.publish(copy, delayMs, returns));
     return copied === 'done' ? this.#ack(delivery) : copied;
   }
 
@@ -180,11 +195,14 @@ export class ChannelService implements Service {
   }
 
   /** n.b. what comes back to the lane is counted as a crash, so what is given back to it goes as a copy. */
-  #release({ strikes }: Arrival, settlement: GivenBack): SettleResult | Promise<SettleResult> {
+  #release({ strikes, entry }: Arrival, settlement: GivenBack): SettleResult | Promise<SettleResult> {
     const { delivery, delayMs } = settlement;
     const { queue, lane } = this.#parts;
-    if (strikes === 0 && this.#canRequeue(settlement)) return this.#requeue(delivery, delayMs);
-    return this.#copyThenAck(delivery, strikes > 0 ? lane : queue, this.#copyOf(settlement, 0), delayMs);
+    if (strikes === 0) {
+      if (this.#canRequeue(settlement)) return this.#requeue(delivery, delayMs);
+      return this.#copyThenAck(delivery, queue, this.#copyOf(settlement, 0), delayMs);
+    }
+    return this.#copyThenAck(delivery, lane, this.#copyOf(settlement, 0), delayMs, entry.returns);
   }
 
   /** Nothing can be written to what is requeued, and without a delay of its own it comes back at once. */

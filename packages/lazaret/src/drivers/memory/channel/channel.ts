@@ -26,12 +26,18 @@ export class Channel {
   readonly #alarm: Alarm;
   #prefetch: number;
   #pushed = 0;
+  #isOpen = true;
   #tag = 0;
 
   constructor(parts: ChannelParts) {
     this.#parts = parts;
     this.#prefetch = parts.prefetch;
     this.#alarm = new Alarm(parts.clock, () => this.#timedOut());
+  }
+
+  /** `false` once it was closed, by whom ever: nothing comes on it any more. */
+  get isOpen(): boolean {
+    return this.#isOpen;
   }
 
   get hasRoom(): boolean {
@@ -70,6 +76,7 @@ export class Channel {
 
   /** Everything that is not acknowledged goes back, whether it was looked at or not. */
   close(): void {
+    this.#isOpen = false;
     this.#alarm.off();
     this.requeue([...this.#unacked.keys()]);
   }
@@ -92,6 +99,7 @@ export class Channel {
   }
 
   #watchOldest(): void {
+    if (!this.#isOpen) return;
     const oldest = this.#unacked.values().next().value;
     this.#alarm.set(oldest === undefined ? undefined : oldest.sentAt + this.#parts.timeoutMs);
   }

@@ -124,7 +124,9 @@ export class OwnedPartition {
     this.#set(offset, { charged, crashes: 0 });
   }
 
-  giveBack(offset: number, dueAt: number, notBefore: number | undefined): void {
+  /** A wait that was promised is not shortened by giving back. */
+  giveBack(offset: number, fromAt: number, notBefore: number | undefined): void {
+    const dueAt = Math.max(fromAt, this.mark(offset).dueAt ?? 0);
     this.#set(offset, { openBy: undefined, dueAt, notBefore });
     this.#inHand.delete(offset);
     this.#notDue.push({ dueAt, record: this.partition.records[offset]! });

@@ -16,5 +16,5 @@ for (let at = 0; at < size; at++) {
     attempt: 1,
     firstSeenAt: 0,
   };
-  pool.perform(new Run(delivery, realSystem.monotonic(), false), { prolong: async () => true });
+  pool.perform(new Run(delivery, realSystem.monotonic()), { prolong: async () => true });
 }
