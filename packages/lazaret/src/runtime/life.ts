@@ -177,9 +177,19 @@ export class Life {
   }
 
   #start(run: Run, now: number): void {
+    if (this.#isTooLate(run, now)) {
+      const why = 'waiting left it too little time before the broker takes it back';
+      this.#end(run, { kind: 'givenBack', delayMs: BUSY_MS, why }, { verb: 'release', delayMs: BUSY_MS });
+      return;
+    }
     this.slots.become(run, 'running');
     if (this.#starter.start(run)) this.#run(run, now);
     else this.#setup.wake();
+  }
+
+  /** A run that the broker's cap would cut short before half of its time would be charged for what waiting cost. */
+  #isTooLate({ capAt, pulledAt }: Run, now: number): boolean {
+    return capAt - now < Math.min(this.#policy.timeoutMs, capAt - pulledAt) / 2;
   }
 
   #startReady(): void {
@@ -277,6 +287,7 @@ export class Life {
   /** Successors of a dead message are parked when its letter is confirmed, and not before. */
   #settled(run: Run, settlement: Settlement): void {
     if (settlement.verb !== 'hold') run.confirmed = true;
+    else if (run.settlement === settlement) this.#holdConfirmed(run);
     this.report.settled(run, settlement);
     if (settlement.verb === 'deadLetter')
       for (const successor of this.#lanes.scatter(run)) this.#refuse(successor, KEY_DIED);
@@ -321,8 +332,14 @@ export class Life {
     run.again(decision.charged, this.#setup.subscription.capabilities.crashEvidence === 'exact');
   }
 
+  #holdConfirmed(run: Run): void {
+    run.settlement = undefined;
+    if (run.state === 'held' && run.dueAt <= this.#system.monotonic()) this.#dueAgain(run);
+  }
+
   #dueAgain(run: Run): void {
-    if (this.#paused) run.dueAt = this.#system.monotonic() + BUSY_MS;
+    // n.b. a hold that is confirmed after the next start would end that one.
+    if (this.#paused || run.settlement?.verb === 'hold') run.dueAt = this.#system.monotonic() + BUSY_MS;
     else if (run.alone) this.#setAside(run);
     else {
       this.slots.become(run, 'waiting');

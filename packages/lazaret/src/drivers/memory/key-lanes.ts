@@ -1,12 +1,18 @@
-/** Which item of each key comes first, in the order in which they entered. Items without a key stand in no lane: they are always first. */
+/** Which item of each key comes first: in the order in which they entered, or in that of `compare`. Items without a key are always first. */
 export class KeyLanes<T> {
   readonly #lanes = new Map<string, Set<T>>();
+  readonly #compare: ((a: T, b: T) => number) | undefined;
+
+  constructor(compare?: (a: T, b: T) => number) {
+    this.#compare = compare;
+  }
 
   enter(key: string | undefined, item: T): void {
     if (key === undefined) return;
     const lane = this.#lanes.get(key);
     if (lane === undefined) this.#lanes.set(key, new Set([item]));
-    else lane.add(item);
+    else if (this.#compare === undefined) lane.add(item);
+    else this.#lanes.set(key, new Set([...lane, item].sort(this.#compare)));
   }
 
   isFirst(key: string | undefined, item: T): boolean {

@@ -45,10 +45,16 @@ export class ChannelQueue {
     this.#alarm = new Alarm(clock, () => this.push());
   }
 
-  /** `returns` of a copy: what is known of the one that it takes the place of. */
-  publish(message: Message, delayMs: number, returns: number = 0): void {
+  /** A copy may take the place of another: it stands where that one stood, and has come back as often. */
+  publish(message: Message, delayMs: number, { position, returns }: Partial<Entry> = {}): void {
     const publishedAt = this.#clock.now();
-    const entry = { sequence: ++this.#sequence, position: ++this.#position, message, publishedAt, returns };
+    const entry: Entry = {
+      sequence: ++this.#sequence,
+      position: position ?? ++this.#position,
+      message,
+      publishedAt,
+      returns: returns ?? 0,
+    };
     if (delayMs > 0) this.#delayed.push({ dueAt: publishedAt + delayMs, entry });
     else this.#ready.push(entry);
     this.push();

@@ -46,7 +46,7 @@ export class ChannelService implements Service {
   readonly #front: Front;
   readonly #watchLane: (depth: number) => void;
   readonly #open = new Map<number, Arrival>();
-  readonly #lanes = new KeyLanes<Arrival>();
+  readonly #lanes = new KeyLanes<Arrival>((a, b) => a.entry.position - b.entry.position);
   #buffer: Arrival[] = [];
   #generation = 0;
   #credit: number;
@@ -179,10 +179,10 @@ export class ChannelService implements Service {
     to: ChannelQueue,
     copy: Message,
     delayMs: number,
-    returns: number = 0,
+    insteadOf?: Entry,
   ): Promise<SettleResult> {
     const { world, client } = this.#parts;
-    const copied = await sendCopy(world, client, () => to.publish(copy, delayMs, returns));
+    const copied = await sendCopy(world, client, () => to.publish(copy, delayMs, insteadOf));
     return copied === 'done' ? this.#ack(delivery) : copied;
   }
 
@@ -202,7 +202,7 @@ export class ChannelService implements Service {
       if (this.#canRequeue(settlement)) return this.#requeue(delivery, delayMs);
       return this.#copyThenAck(delivery, queue, this.#copyOf(settlement, 0), delayMs);
     }
-    return this.#copyThenAck(delivery, lane, this.#copyOf(settlement, 0), delayMs, entry.returns);
+    return this.#copyThenAck(delivery, lane, this.#copyOf(settlement, 0), delayMs, entry);
   }
 
   /** Nothing can be written to what is requeued, and without a delay of its own it comes back at once. */
@@ -213,8 +213,9 @@ export class ChannelService implements Service {
   /** The server cannot tell it from a crash, so it counts. */
   #requeue(delivery: Delivery, delayMs: number): SettleResult {
     const arrival = this.#ours(delivery)!;
-    this.#close(arrival);
+    // n.b. closed afterwards: whoever is behind it would be taken before it is back.
     this.#channel.requeue([arrival.tag], delayMs);
+    this.#close(arrival);
     return 'done';
   }
 
