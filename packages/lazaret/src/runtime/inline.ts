@@ -1,7 +1,7 @@
 import type { Failure, Outcome } from '../core/outcome.ts';
 import type { Context, Keeper } from './context.ts';
 import { RunContext } from './context.ts';
-import { ReceivedMessage } from './received.ts';
+import { Incoming, type ReceivedMessage } from './received.ts';
 import type { Run } from './run.ts';
 import type { Schema } from './schema.ts';
 import { validate } from './schema.ts';
@@ -29,7 +29,7 @@ export function inline<T>(handler: Handler<T>, fail: Classifier, schema?: Schema
   return {
     async perform(run, keeper) {
       try {
-        const message = new ReceivedMessage<T>(run.delivery.message);
+        const message = new Incoming<T>(run.delivery.message);
         if (schema !== undefined) await validate(schema, message);
         await handler(message, new RunContext(run, keeper));
         return run.said ?? DONE;

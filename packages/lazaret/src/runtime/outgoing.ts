@@ -63,7 +63,8 @@ function textOf(value: unknown, option: string): string | undefined {
   throw optionError('LZ1002', option, `${shown(value)} is not text.`, 'Write a string.');
 }
 
-function headersOf(value: unknown): HeaderList | undefined {
+/** Headers as a list. Throws LZ1002 for what is none. */
+export function headersOf(value: unknown): HeaderList | undefined {
   if (value === undefined) return undefined;
   const todo = "Write { name: 'value' } or [['name', 'value']]; a value is text or bytes.";
   if (!Array.isArray(value) && !isRecord(value))
@@ -90,7 +91,7 @@ function isHeader(entry: unknown): boolean {
 }
 
 /** Bytes go as they are, `null` as a tombstone, and everything else as JSON. */
-function encode(body: unknown): Uint8Array | null {
+export function encode(body: unknown): Uint8Array | null {
   if (body === null || body instanceof Uint8Array) return body;
   const kind = unsayable(body);
   if (kind !== undefined) throw cannotBeSent(kind);
