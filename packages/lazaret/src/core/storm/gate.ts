@@ -1,0 +1,420 @@
+import { draw } from '../draw.ts';
+import type { Rate } from '../duration.ts';
+import type { Reason } from '../evidence.ts';
+import { fingerprint } from '../fingerprint.ts';
+import type { Failure, Outcome } from '../outcome.ts';
+import type { Answer, Breaker } from './breaker.ts';
+import { Changes, type StormChange } from './changes.ts';
+import { Fuse } from './fuse.ts';
+import { type Mechanism, type StormNumbers, type StormOverrides, stormNumbers } from './numbers.ts';
+import { Pause } from './pause.ts';
+import { RateLimit } from './rate-limit.ts';
+import { type Scope, Scopes } from './scope.ts';
+import { slowMs } from './slow.ts';
+import { Systemic } from './systemic.ts';
+import { type GateView, viewOfBreaker, viewOfScope } from './view.ts';
+
+export interface GateOptions {
+  /** Of the consumer: the most that ever run at once. */
+  readonly concurrency: number;
+  /** A handler's deadline. */
+  readonly timeoutMs: number;
+  readonly maxAttempts: number;
+  /** Starts of this queue; unlimited where it is absent. */
+  readonly rate?: Rate;
+  /** Mechanisms that are switched off. */
+  readonly off?: readonly Mechanism[];
+  readonly numbers?: StormOverrides;
+}
+
+/** A run as the gate sees it. The runtime keeps it; the gate alone writes the two fields that are not readonly. */
+export interface Passage {
+  /** The message's id. Messages without one count as one and the same. */
+  readonly message: string | undefined;
+  /** The dependency that it will need, where that is known before it runs. */
+  readonly dependency: string | undefined;
+  readonly attempt: number;
+  /** Where it runs; `undefined` before it entered and after it ended. */
+  scope: Scope | undefined;
+  enteredAt: number;
+}
+
+/** What storm control says to an outcome, for `decide` and after it. */
+export interface Verdict {
+  /** `Facts.charged` of `decide`. */
+  readonly charged: boolean;
+  /** The next run starts no earlier than this. */
+  readonly slowMs: number;
+  /** It may not go into the quarantine: it is released after `slowMs`, whatever `decide` would say. */
+  readonly fused: boolean;
+  /** Why it is not charged, for people; empty where it is. */
+  readonly why: string;
+}
+
+/** What a person can set. All of it has an end; `forMs` of 0 ends it now. `why` is told on. */
+export type Command =
+  /** As of `Breaker.pin`. */
+  | {
+      readonly set: 'breaker';
+      readonly dependency?: string;
+      readonly to: 'open' | 'half-open' | 'closed';
+      readonly forMs: number;
+      readonly why: string;
+    }
+  /** Whatever paused it, 0 resumes. */
+  | { readonly set: 'paused'; readonly forMs: number; readonly why: string }
+  | { readonly set: 'limit'; readonly dependency?: string; readonly limit: number; readonly forMs: number }
+  | { readonly set: 'rate'; readonly rate: Rate; readonly forMs: number }
+  /** Ends what fuse and systemic rule say of it, and a pause that they brought about. They begin to count anew. */
+  | { readonly set: 'forgiven'; readonly fingerprint: string; readonly why: string };
+
+type Failed = Extract<Outcome, { readonly failure: Failure }>;
+
+const CHARGED: Verdict = { charged: true, slowMs: 0, fused: false, why: '' };
+/** Told with what a person set, so that nobody looks for another cause. */
+const BY_HAND = 'by hand: ';
+const CLEAR = 'its share has been clear for long enough';
+
+/**
+ * Storm control of one queue: how many messages may be asked for, which may start, and whose fault a failure is. No clock and
+ * no chance of its own: the same calls give the same answers. `now` is the monotonic clock, in milliseconds. Bounded memory,
+ * whatever fails; a success makes no object.
+ *
+ * How a consumer uses it:
+ *
+ * 1. **Before a pull**, `admit` says for how many messages to ask. When it says 0, ask again after the next outcome or at
+ *    `nextAt`, whichever comes first: one timer in all. When a pull brings fewer, `handBack` the rest.
+ * 2. **Before a start**, every message asks `enter`, wherever it comes from; one that took no token (a held message that is due,
+ *    a suspect) asks `admit(1, 0, now)` first. 0: it runs. Else it is given back, uncharged, for so many milliseconds, with its
+ *    token. So what was prefetched when a breaker opened goes back when its turn comes.
+ * 3. **After an outcome and before `decide`**, `outcome`: exactly once for each run that entered, `givenBack` for one that was lost
+ *    or given up; also for a refusal. `charged` goes into `decide`: a refund is an uncharged release and nothing else. The
+ *    decision's delay becomes at least `slowMs`. A `fused` message is released, whatever was decided, and no letter is written.
+ * 4. **At the end of a turn**, `changes` are told as events.
+ */
+export class Gate {
+  readonly #maxAttempts: number;
+  readonly #numbers: StormNumbers;
+  readonly #scopes: Scopes;
+  readonly #pause: Pause;
+  readonly #fuse: Fuse;
+  readonly #systemic: Systemic;
+  readonly #rate: RateLimit;
+  readonly #changes: Changes = new Changes();
+  #inFlight = 0;
+  #successes = 0;
+
+  constructor(options: GateOptions, now: number) {
+    const { concurrency, timeoutMs, maxAttempts, rate } = options;
+    const numbers = stormNumbers(options.numbers, options.off);
+    this.#maxAttempts = maxAttempts;
+    this.#numbers = numbers;
+    this.#scopes = new Scopes(
+      {
+        numbers,
+        concurrency,
+        timeoutMs,
+        told: (dependency, change) =>
+          this.#changes.add({ what: 'breaker', ...(dependency === undefined ? {} : { dependency }), ...change }),
+      },
+      now,
+    );
+    this.#pause = new Pause(numbers.pause, concurrency, (change) => this.#paused(change));
+    this.#fuse = new Fuse(numbers.fuse);
+    this.#systemic = new Systemic(numbers.systemic, now);
+    this.#rate = new RateLimit(numbers.rate, rate, now);
+  }
+
+  // --- before a start ---------------------------------------------------------------------------------------------
+
+  /** For how many of `want` messages to ask, while `waiting` others have arrived and not started. Takes their tokens. */
+  admit(want: number, waiting: number, now: number): number {
+    this.#settle(now);
+    const room = Math.min(this.#pause.breaker.room(this.#inFlight, now), this.#scopes.room(now)) - waiting;
+    const admitted = Math.min(want, room);
+    return admitted > 0 ? this.#rate.take(admitted, now) : 0;
+  }
+
+  /** So many were admitted and did not come, or did not start. */
+  handBack(unused: number): void {
+    this.#rate.handBack(unused);
+  }
+
+  /** When `admit` may say more by itself, after it said 0 to a wish; Infinity where only an outcome can change that. */
+  nextAt(waiting: number, now: number): number {
+    const pause = this.#pause.breaker;
+    if (pause.room(this.#inFlight, now) <= waiting) return pause.nextAt(now);
+    return this.#scopes.room(now) <= waiting ? this.#scopes.nextAt(now) : now + this.#rate.waitMs(now);
+  }
+
+  /** 0: the message runs from now on. Else it may not, and comes back after so many milliseconds. */
+  enter(passage: Passage, now: number): number {
+    const scope = this.#scopes.of(passage.dependency, now);
+    const full = scope.room(now) <= 0 || this.#pause.breaker.room(this.#inFlight, now) <= 0;
+    if (full || !this.#takesItsTurn(scope, passage, now)) return this.#turnAway(scope, passage, now);
+    scope.inFlight++;
+    scope.entered++;
+    this.#inFlight++;
+    passage.scope = scope;
+    passage.enteredAt = now;
+    return 0;
+  }
+
+  #takesItsTurn(scope: Scope, { message }: Passage, now: number): boolean {
+    const pause = this.#pause.breaker;
+    const { breaker } = scope;
+    if (pause.state(now) === 'closed' && breaker.state(now) === 'closed') {
+      scope.turnedAway = 0;
+      return true;
+    }
+    const key = draw(message ?? '', 0);
+    if (pause.avoids(key) || breaker.avoids(key)) return false;
+    pause.start(key, now);
+    breaker.start(key, now);
+    return true;
+  }
+
+  /** Not all at the same moment, and the more, the further apart: to come in vain costs a write. */
+  #turnAway(scope: Scope, { message }: Passage, now: number): number {
+    const { turnedAwayMs, spreadMs, longestSpreadMs } = this.#numbers.scopes;
+    const apartMs = Math.min(longestSpreadMs, ++scope.turnedAway * spreadMs);
+    const closedForMs = Math.max(waitOf(this.#pause.breaker, now), waitOf(scope.breaker, now), turnedAwayMs);
+    return Math.ceil(closedForMs + apartMs * draw(message ?? '', scope.turnedAway));
+  }
+
+  /** What ends by time alone, also while nothing fails. */
+  #settle(now: number): void {
+    for (const print of this.#fuse.settle(now)) this.#tell('fuse-cleared', print, CLEAR);
+    for (const print of this.#systemic.settle(now)) this.#tell('systemic-cleared', print, CLEAR);
+  }
+
+  // --- after an outcome -------------------------------------------------------------------------------------------
+
+  /** How a run ended, or that a message was refused without one. `chance`, uniform in [0, 1), spreads waits; a success needs none. */
+  outcome(passage: Passage, outcome: Outcome, now: number, chance: number): Verdict {
+    const scope = this.#leave(passage);
+    switch (outcome.kind) {
+      case 'done':
+      case 'skip':
+        if (scope !== undefined) this.#succeeded(scope, passage, now, chance);
+        return CHARGED;
+      case 'failed':
+      case 'timeout':
+        return this.#failed(scope ?? this.#scopes.of(passage.dependency, now), passage, outcome, now, chance);
+      case 'retryIn':
+        this.#said(scope, passage, now, chance);
+        return this.#isLast(passage) ? this.#letter(printOfReason('exhausted'), CHARGED, now, chance) : CHARGED;
+      case 'quarantine':
+        this.#said(scope, passage, now, chance);
+        return this.#letter(printOfReason('manual'), CHARGED, now, chance);
+      case 'refused':
+        return this.#refused(outcome.reason, now, chance);
+      case 'givenBack':
+        if (scope !== undefined) this.#left(scope, passage, now);
+        return CHARGED;
+    }
+  }
+
+  /** Its scope; a second outcome of one run finds none. */
+  #leave(passage: Passage): Scope | undefined {
+    const { scope } = passage;
+    if (scope === undefined) return undefined;
+    passage.scope = undefined;
+    scope.inFlight--;
+    this.#inFlight--;
+    return scope;
+  }
+
+  #succeeded(scope: Scope, { enteredAt, attempt }: Passage, now: number, chance: number): void {
+    this.#successes++;
+    scope.guilt.succeeded();
+    scope.budget.earn(attempt);
+    scope.concurrency.succeeded(now - enteredAt, scope.inFlight + 1, now);
+    scope.breaker.answered('well', enteredAt, now, chance, 0);
+    this.#pause.answered('well', undefined, enteredAt, now, chance);
+    this.#fuse.ended(now);
+    this.#systemic.succeeded(now);
+  }
+
+  /** The handler said by name what is to become of it: an answer, and neither success nor failure. */
+  #said(scope: Scope | undefined, { enteredAt }: Passage, now: number, chance: number): void {
+    this.#fuse.ended(now);
+    if (scope === undefined) return;
+    scope.concurrency.answered(scope.inFlight + 1);
+    scope.breaker.answered('well', enteredAt, now, chance, 0);
+    this.#pause.answered('well', undefined, enteredAt, now, chance);
+  }
+
+  #left(scope: Scope, { enteredAt }: Passage, now: number): void {
+    scope.breaker.left(enteredAt, now);
+    this.#pause.breaker.left(enteredAt, now);
+  }
+
+  #failed(scope: Scope, passage: Passage, outcome: Failed, now: number, chance: number): Verdict {
+    const { failure } = outcome;
+    const { enteredAt } = passage;
+    const answer = answerOf(outcome);
+    if (answer === 'well') scope.concurrency.answered(scope.inFlight + 1);
+    else scope.concurrency.suffered(now);
+    scope.breaker.answered(answer, enteredAt, now, chance, failure.retryAfterMs ?? 0);
+    this.#fuse.ended(now);
+    const print = this.#printOf(failure, passage, now);
+    this.#pause.answered(answer, print, enteredAt, now, chance);
+
+    const judged = this.#judge(scope, passage, failure, print, now, chance);
+    const isLetter = failure.kind === 'poison' || (judged.charged && this.#isLast(passage));
+    if (isLetter && print !== undefined) return this.#letter(print, judged, now, chance);
+    return this.#retry(scope, failure, judged, now);
+  }
+
+  /** Taking one costs more than all the rest, so that it is only taken where somebody looks at it. */
+  #printOf(failure: Failure, passage: Passage, now: number): string | undefined {
+    const unseen = failure.kind === 'transient' && !this.#isLast(passage) && this.#pause.state(now) === 'closed';
+    return unseen ? undefined : fingerprint({ error: failure.error, reason: failure.reason });
+  }
+
+  /** A counter that cannot be one counts as the last attempt, as it does in `decide`. */
+  #isLast({ attempt }: Passage): boolean {
+    return !(Number.isSafeInteger(attempt) && attempt >= 1 && attempt < this.#maxAttempts);
+  }
+
+  /** Waits for its tokens; fresh messages don't. */
+  #retry(scope: Scope, { kind, retryAfterMs }: Failure, judged: Verdict, now: number): Verdict {
+    const { cost, throttledCost } = this.#numbers.budget;
+    const throttled = kind === 'transient' && retryAfterMs !== undefined;
+    const waitMs = scope.budget.spend(throttled ? throttledCost : cost, now);
+    return waitMs <= judged.slowMs ? judged : { ...judged, slowMs: waitMs };
+  }
+
+  // --- whose fault it is ------------------------------------------------------------------------------------------
+
+  #judge(
+    scope: Scope,
+    passage: Passage,
+    failure: Failure,
+    print: string | undefined,
+    now: number,
+    chance: number,
+  ): Verdict {
+    const message = passage.message ?? '';
+    if (failure.kind !== 'unknown' || print === undefined) this.#systemic.failed(message, now);
+    else {
+      const { change, systemicAt, flood, why } = this.#systemic.unknown(print, message, now);
+      if (change !== undefined) this.#tell(change === 'cleared' ? 'systemic-cleared' : change, print, why);
+      if (flood) this.#pause.tripFor(print, why, now, chance);
+      if (systemicAt !== undefined) return this.#uncharged(why, now - systemicAt, chance);
+    }
+    if (this.#pause.isFor(print, now)) return this.#uncharged(this.#pause.breaker.why(now), 0, chance);
+    return failure.kind === 'transient' ? this.#judgeDependency(scope, message, failure, now) : CHARGED;
+  }
+
+  #judgeDependency(scope: Scope, message: string, { dependency }: Failure, now: number): Verdict {
+    const blamed = dependency === undefined ? scope : this.#scopes.of(dependency, now);
+    const sight = isDown(scope, now) || isDown(blamed, now) ? 'proven' : blamed.entered === 0 ? 'blind' : 'clear';
+    if (blamed.guilt.failed(draw(message, 0), this.#successes, sight, now) === 'charged') return CHARGED;
+    const name = blamed.dependency ?? 'what this queue depends on';
+    return { charged: false, slowMs: 0, fused: false, why: `other messages fail on ${name} too` };
+  }
+
+  #uncharged(why: string, lastedMs: number, chance: number): Verdict {
+    return { charged: false, slowMs: slowMs(lastedMs, chance, this.#numbers.slow), fused: false, why };
+  }
+
+  // --- what would be a letter -------------------------------------------------------------------------------------
+
+  #letter(print: string, judged: Verdict, now: number, chance: number): Verdict {
+    const { change, fusedAt, flood, why } = this.#fuse.letter(print, now);
+    if (change !== undefined) this.#tell(change === 'cleared' ? 'fuse-cleared' : change, print, why);
+    if (flood) this.#pause.tripFor(print, why, now, chance);
+    if (fusedAt !== undefined) return { ...this.#uncharged(why, now - fusedAt, chance), fused: true };
+    if (!this.#pause.isFor(print, now)) return judged;
+    return { ...this.#uncharged(this.#pause.breaker.why(now), 0, chance), fused: true };
+  }
+
+  /** Crashes and parked successors go in whatever there is: to run them again would crash, or break the order. */
+  #refused(reason: Reason, now: number, chance: number): Verdict {
+    if (reason === 'crash' || reason === 'blocked-key') return CHARGED;
+    this.#fuse.ended(now);
+    return this.#letter(printOfReason(reason), CHARGED, now, chance);
+  }
+
+  // --- by hand, seen and told -------------------------------------------------------------------------------------
+
+  set(command: Command, now: number): void {
+    switch (command.set) {
+      case 'breaker': {
+        const { breaker } = this.#scopes.of(command.dependency, now);
+        breaker.pin(command.to, command.forMs, BY_HAND + command.why, now);
+        return;
+      }
+      case 'paused':
+        this.#pause.set(command.forMs, BY_HAND + command.why, now);
+        return;
+      case 'limit':
+        this.#scopes.of(command.dependency, now).concurrency.pin(command.limit, command.forMs, now);
+        return;
+      case 'rate':
+        this.#rate.pin(command.rate, command.forMs, now);
+        return;
+      case 'forgiven':
+        this.#forgive(command.fingerprint, BY_HAND + command.why, now);
+        return;
+    }
+  }
+
+  #forgive(print: string, why: string, now: number): void {
+    if (this.#fuse.reset(print)) this.#tell('fuse-cleared', print, why);
+    if (this.#systemic.reset(print)) this.#tell('systemic-cleared', print, why);
+    if (this.#pause.isFor(print, now)) this.#pause.set(0, why, now);
+  }
+
+  view(now: number): GateView {
+    const tokens = this.#rate.tokens(now);
+    const { breaker, fingerprint: print } = this.#pause;
+    return {
+      inFlight: this.#inFlight,
+      ...(tokens === undefined ? {} : { tokens }),
+      pause: { ...viewOfBreaker(breaker, now), ...(print === undefined ? {} : { fingerprint: print }) },
+      scopes: this.#scopes.all().map((scope) => viewOfScope(scope, now)),
+      fused: this.#fuse.tripped().map((strand) => strand.fingerprint),
+      systemic: this.#systemic.tripped().map((strand) => strand.fingerprint),
+    };
+  }
+
+  /** What happened since it was last asked, in order. */
+  changes(): readonly StormChange[] {
+    return this.#changes.take();
+  }
+
+  #paused(change: StormChange): void {
+    this.#changes.add(change);
+    if (change.what !== 'resumed') return;
+    // What was counted before would pause it again at once.
+    this.#fuse.forget();
+    this.#systemic.forget();
+  }
+
+  #tell(what: 'fused' | 'fuse-cleared' | 'systemic' | 'systemic-cleared', print: string, why: string): void {
+    this.#changes.add({ what, fingerprint: print, why });
+  }
+}
+
+/** A handler past its deadline says nothing of the dependency, unless its classifier says so. */
+function answerOf({ kind, failure }: Failed): Answer {
+  if (failure.kind === 'transient') return 'sick';
+  return kind === 'timeout' ? 'hung' : 'well';
+}
+
+function isDown({ breaker }: Scope, now: number): boolean {
+  const state = breaker.state(now);
+  return state === 'open' || state === 'half-open';
+}
+
+function waitOf(breaker: Breaker, now: number): number {
+  const at = breaker.nextAt(now);
+  return at === Number.POSITIVE_INFINITY ? 0 : at - now;
+}
+
+function printOfReason(reason: Reason): string {
+  return fingerprint({ reason });
+}
