@@ -9,7 +9,7 @@ import { realSystem } from '../../src/index.ts';
 
 const WORKER = fileURLToPath(new URL('./worker.mjs', import.meta.url));
 
-export interface WorkerEvent {
+interface WorkerEvent {
   readonly name: string;
   readonly id?: string;
   readonly reason?: string;
