@@ -13,7 +13,7 @@ export interface CodeVerdict {
  */
 export function codeVerdict(link: unknown, error: NormalError): CodeVerdict | undefined {
   return (
-    byWord(error) ??
+    byWord(link, error) ??
     byGrpc(link, error) ??
     bySqlState(link, error) ??
     bySqlite(link, error) ??
@@ -60,31 +60,57 @@ const TRANSIENT_WORDS = {
     SocketClosedUnexpectedlyError SocketTimeoutError ReconnectStrategyError DisconnectsClientError RootNodesUnavailableError`,
 };
 
+/** They convict only beside a sign of their family (`SIGNS`): anybody's own class may be called ValidationError. */
 const POISON_WORDS = {
   aws: 'ValidationException ValidationError SerializationException InvalidMessageContents',
   mysql: `ER_BAD_NULL_ERROR ER_DATA_TOO_LONG ER_WARN_DATA_OUT_OF_RANGE ER_TRUNCATED_WRONG_VALUE
     ER_TRUNCATED_WRONG_VALUE_FOR_FIELD ER_CHECK_CONSTRAINT_VIOLATED ER_INVALID_JSON_TEXT`,
 };
 
-const WORDS: ReadonlyMap<string, CodeVerdict> = new Map([
+/** Properties that only errors of the family carry. */
+const SIGNS = {
+  aws: ['$metadata', '$fault', 'requestId'],
+  mysql: ['errno', 'sqlState', 'sqlMessage'],
+  sql: ['severity', 'routine', 'errno', 'sqlState', 'sqlMessage'],
+} as const;
+
+interface Word extends CodeVerdict {
+  /** One of them has to be there, too; none: the word is enough. */
+  readonly signs?: readonly string[];
+}
+
+const WORDS: ReadonlyMap<string, Word> = new Map([
   ...verdicts('transient', TRANSIENT_WORDS),
-  ...verdicts('poison', POISON_WORDS),
+  ...verdicts('poison', { aws: POISON_WORDS.aws }, SIGNS.aws),
+  ...verdicts('poison', { mysql: POISON_WORDS.mysql }, SIGNS.mysql),
 ]);
 
 /** Sent by some servers, and kept in front of the name by the query-compatible header. */
 const AWS_PREFIX = 'AWS.SimpleQueueService.';
 
-function byWord(error: NormalError): CodeVerdict | undefined {
-  return (error.code === undefined ? undefined : WORDS.get(bare(error.code))) ?? WORDS.get(bare(error.name));
+function byWord(link: unknown, { code, name }: NormalError): CodeVerdict | undefined {
+  const word = (code === undefined ? undefined : WORDS.get(bare(code))) ?? WORDS.get(bare(name));
+  if (word === undefined) return undefined;
+  const { signs, ...verdict } = word;
+  return signs === undefined || carries(link, signs) ? verdict : undefined;
+}
+
+function carries(link: unknown, signs: readonly string[]): boolean {
+  return signs.some((sign) => peek(link, sign) !== undefined);
 }
 
 function bare(word: string): string {
   return word.startsWith(AWS_PREFIX) ? word.slice(AWS_PREFIX.length) : word;
 }
 
-function verdicts(kind: CodeVerdict['kind'], families: Readonly<Record<string, string>>): [string, CodeVerdict][] {
+function verdicts(
+  kind: CodeVerdict['kind'],
+  families: Readonly<Record<string, string>>,
+  signs?: readonly string[],
+): [string, Word][] {
+  const needed = signs === undefined ? {} : { signs };
   return Object.entries(families).flatMap(([family, words]) =>
-    words.split(/\s+/).map((word): [string, CodeVerdict] => [word, { kind, rule: `${family} ${word}` }]),
+    words.split(/\s+/).map((word): [string, Word] => [word, { kind, rule: `${family} ${word}`, ...needed }]),
   );
 }
 
@@ -139,10 +165,11 @@ const POISON_CLASSES = ['22', '23'];
 /** A foreign key or a duplicate may be the fault of the order in which messages arrive. */
 const UNCERTAIN_STATES = ['23503', '23505'];
 
-/** Only text counts: numbers of five digits are other people's codes. */
+/** Only text counts: numbers of five digits are other people's codes, and so may be a text that would convict without another sign of SQL. */
 function bySqlState(link: unknown, { code }: NormalError): CodeVerdict | undefined {
   if (code?.length !== 5 || !SQLSTATE.test(code) || typeof peek(link, 'code') !== 'string') return undefined;
-  return { kind: sqlStateKind(code), rule: `sqlstate ${code}` };
+  const kind = sqlStateKind(code);
+  return kind === 'poison' && !carries(link, SIGNS.sql) ? undefined : { kind, rule: `sqlstate ${code}` };
 }
 
 function sqlStateKind(state: string): CodeVerdict['kind'] {

@@ -207,7 +207,7 @@ export function createApp(setup: AppSetup): AnyApp {
       const { options, filling, handler } = batchArguments(queue, given, third);
       const { concurrency = 1 } = options;
       const fail = classifierOf(options, system);
-      const policy = policyOf({ ...options, concurrency });
+      const policy = policyOf(options);
       const batch = batchOptions(filling, policy);
       register(
         queue,

@@ -1,7 +1,10 @@
+import { oneLine } from '../core/clip.ts';
 import type { Evidence, Reason } from '../core/evidence.ts';
 import { fingerprint } from '../core/fingerprint.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Run } from './run.ts';
+
+const LONGEST_WHY = 500;
 
 /** What is known about a delivery that goes to the dead-letter queue. `deadAt` is epoch milliseconds. */
 export function evidenceOf(
@@ -44,9 +47,9 @@ export function whyOf(outcome: Outcome): string {
   }
 }
 
-/** `why` is a handler's word, so it may be anything. */
+/** `why` is a handler's word, so it may be anything. It goes into logs and headers. */
 function firstLine(why: unknown): string {
   const text = typeof why === 'string' ? why : '';
   const end = text.search(/[\r\n]/);
-  return (end < 0 ? text : text.slice(0, end)).slice(0, 500);
+  return oneLine(end < 0 ? text : text.slice(0, end), LONGEST_WHY);
 }

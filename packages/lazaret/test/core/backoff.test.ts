@@ -48,10 +48,11 @@ const attempts = fc.oneof(
   fc.integer({ min: 1, max: 1e9 }),
 );
 
-/** The longest wait that is allowed at all. */
+/** The longest wait that is allowed at all. A share that should give a whole number of milliseconds may fall a hair short of it. */
 function cap(backoff: Backoff, jitter: Jitter): number {
   const { capMs } = backoffRange(backoff);
-  return backoff.kind === 'list' && jitter.kind === 'proportional' ? capMs * (1 + jitter.share) : capMs;
+  const spreads = backoff.kind === 'list' && jitter.kind === 'proportional';
+  return spreads ? capMs + Math.floor(capMs * jitter.share + 1e-6) : capMs;
 }
 
 describe('delayWindow', () => {
@@ -130,6 +131,13 @@ describe('delayWindow', () => {
 });
 
 describe('backoffDelay', () => {
+  it('counts a share that falls a hair short of a whole millisecond as the whole', () => {
+    const shareOf = (ms: number) => (ms - 1e-7) / LONGEST_BASE_MS;
+    const jitter: Jitter = { kind: 'proportional', share: shareOf(896_518_125) };
+    expect(delayWindow(list(LONGEST_BASE_MS), jitter, 1).ceilingMs).toBe(LONGEST_BASE_MS + 896_518_125);
+    expect(cap(list(LONGEST_BASE_MS), jitter)).toBe(LONGEST_BASE_MS + 896_518_125);
+  });
+
   it('is a finite whole number of milliseconds inside the window, and the window inside [floor, cap]', () => {
     const ends = fc.constantFrom(0, LAST_DRAW);
     fc.assert(

@@ -8,12 +8,17 @@ import { HOSTILE_VALUES } from './hostile-values.ts';
 const NOW = Date.UTC(2026, 2, 1, 12, 0, 0);
 const HOUR_MS = 3_600_000;
 
-function classified(thrown: unknown, rules: ClassifyRules = {}): Failure {
-  return classify(thrown, rules, NOW);
+/** Rules as plain JavaScript may hand them in. */
+type AnyRules = {
+  readonly [K in keyof ClassifyRules]: K extends 'classify' ? (error: unknown) => unknown : readonly unknown[];
+};
+
+function classified(thrown: unknown, rules: AnyRules = {}): Failure {
+  return classify(thrown, rules as ClassifyRules, NOW);
 }
 
 /** `kind rule`, as one reads it in `explain`. */
-function said(thrown: unknown, rules?: ClassifyRules): string {
+function said(thrown: unknown, rules?: AnyRules): string {
   const { kind, rule } = classified(thrown, rules);
   return `${kind}: ${rule}`;
 }
@@ -77,9 +82,16 @@ describe('classify by codes', () => {
     ),
     ...['22001', '22P02', '23502', '23514', '23000'].map((code): [string, unknown, string] => [
       `SQLSTATE ${code}`,
-      error({ code }),
+      error({ code, severity: 'ERROR' }),
       `poison: sqlstate ${code}`,
     ]),
+    ['five digits of an API', error({ code: '22013' }), 'unknown: unmatched'],
+    ['five digits of an API with a status', error({ code: '22013', status: 503 }), 'transient: http 503'],
+    [
+      'five digits that a wrapper copied',
+      error({ code: '22001', cause: error({ code: '22001', routine: 'x' }) }),
+      'poison: sqlstate 22001',
+    ],
     ...['23503', '23505', '42P01', 'P0001', 'XX000', '25006'].map((code): [string, unknown, string] => [
       `SQLSTATE ${code}`,
       error({ code }),
@@ -144,6 +156,8 @@ describe('classify by codes', () => {
       named('ValidationException', { $metadata: { httpStatusCode: 400 } }),
       'poison: aws ValidationException',
     ],
+    ['a ValidationError of anybody', named('ValidationError'), 'unknown: unmatched'],
+    ['a ValidationError of AWS', named('ValidationError', { $fault: 'client' }), 'poison: aws ValidationError'],
     [
       'an absent table',
       named('ResourceNotFoundException', { $metadata: { httpStatusCode: 400 } }),
@@ -170,7 +184,7 @@ describe('classify by codes', () => {
     ['a number that gRPC does not know', error({ code: 99, details: 'x' }), 'unknown: unmatched'],
     // databases by name or by words
     ['MySQL deadlock', error({ code: 'ER_LOCK_DEADLOCK' }), 'transient: mysql ER_LOCK_DEADLOCK'],
-    ['MySQL too long', error({ code: 'ER_DATA_TOO_LONG' }), 'poison: mysql ER_DATA_TOO_LONG'],
+    ['MySQL too long', error({ code: 'ER_DATA_TOO_LONG', errno: 1406 }), 'poison: mysql ER_DATA_TOO_LONG'],
     ['MySQL duplicate', error({ code: 'ER_DUP_ENTRY' }), 'unknown: unmatched'],
     ['Prisma pool', error({ code: 'P2024' }), 'transient: prisma P2024'],
     ['Prisma duplicate', error({ code: 'P2002' }), 'unknown: unmatched'],

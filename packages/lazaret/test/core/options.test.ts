@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { batchOptions } from '../../src/core/batch-options.ts';
 import { DEFAULTS, PRESETS } from '../../src/core/defaults.ts';
-import { batchOptions, type ConsumeOptions, consumerOrigins, consumerPolicy } from '../../src/core/options.ts';
+import { type ConsumeOptions, consumerPolicy } from '../../src/core/options.ts';
+import { consumerOrigins } from '../../src/core/origins.ts';
 import type { ConsumerPolicy } from '../../src/core/policy.ts';
 import { refusal } from './refusal.ts';
 
@@ -263,9 +265,11 @@ describe('consumerPolicy', () => {
 });
 
 describe('batchOptions', () => {
+  const POLICY = { timeoutMs: 5_000 };
+
   it('reads size and time', () => {
-    expect(batchOptions({ size: 50, within: '200ms' })).toEqual({ size: 50, withinMs: 200 });
-    expect(batchOptions({ size: 1, within: '1ms' })).toEqual({ size: 1, withinMs: 1 });
+    expect(batchOptions({ size: 50, within: '200ms' }, POLICY)).toEqual({ size: 50, withinMs: 200 });
+    expect(batchOptions({ size: 1, within: '1ms' }, POLICY)).toEqual({ size: 1, withinMs: 1 });
   });
 
   it.each<[options: object, code: string]>([
@@ -275,8 +279,10 @@ describe('batchOptions', () => {
     [{ size: 5, within: '0s' }, 'LZ1003'],
     [{ size: 5, within: 200 }, 'LZ1042'],
     [{ size: 5, within: '1s', wihtin: '2s' }, 'LZ1001'],
+    [{ size: 5, within: '5s' }, 'LZ1004'],
+    [{ size: 5, within: '20m' }, 'LZ1004'],
   ])('refuses %j with %s', (options, code) => {
-    expect(refusal(() => batchOptions(options as { size: number; within: string })).code).toBe(code);
+    expect(refusal(() => batchOptions(options as { size: number; within: string }, POLICY)).code).toBe(code);
   });
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type ConsumeOptions, consumerOrigins, consumerPolicy } from '../../src/core/options.ts';
+import { type ConsumeOptions, consumerPolicy } from '../../src/core/options.ts';
+import { consumerOrigins } from '../../src/core/origins.ts';
 import { renderOrigins, renderTimetable, timetable } from '../../src/core/timetable.ts';
 
 const POISON = 'poison (Poison, DecodeError, schema, HTTP 400/410/422, SQLSTATE 22, 23): quarantine on attempt 1';

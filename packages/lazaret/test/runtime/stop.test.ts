@@ -121,6 +121,7 @@ describe('an app', () => {
   it('refuses an isolated consumer without a module, and a handler file without isolation', () => {
     const { process } = scene();
     const { app } = process();
+    // @ts-expect-error: a closure cannot be isolated
     expect(() => app.consume('orders', { isolate: 'process' }, () => {})).toThrow(
       expect.objectContaining({ code: 'LZ1004' }),
     );
