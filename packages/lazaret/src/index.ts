@@ -1,6 +1,5 @@
 import { driverAt } from './drivers.ts';
 import { stderrLogger } from './logger.ts';
-import type { Logger } from './ports/logger.ts';
 import type { App } from './runtime/app.ts';
 import { createApp } from './runtime/app.ts';
 import { appOptions, type LazaretOptions } from './runtime/app-options.ts';
@@ -9,8 +8,6 @@ import type { LoopMessage, LoopOptions, Verdict } from './runtime/resilient.ts';
 import { resilientOn } from './runtime/resilient.ts';
 import { realSystem } from './system.ts';
 
-const SILENCE: Logger = { debug() {}, info() {}, warn() {}, error() {} };
-
 /** An app over one broker. Options are checked now (LZ10xx); the broker is reached by the first `send` or by `start`. */
 export function lazaret<Queues extends object = Record<string, unknown>>(options: LazaretOptions): App<Queues> {
   const { broker, group, version, waitMs, ...given } = appOptions(options);
@@ -18,7 +15,7 @@ export function lazaret<Queues extends object = Record<string, unknown>>(options
   return createApp({
     driver: typeof broker === 'string' ? driverAt(broker) : broker,
     system,
-    logger: logger === false ? SILENCE : logger,
+    logger: logger === false ? undefined : logger,
     group,
     version,
     waitMs,

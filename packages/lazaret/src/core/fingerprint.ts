@@ -78,11 +78,19 @@ function frameLines(error: NormalError): readonly string[] {
   return own;
 }
 
+/** What fails in a storm fails at the same place: the last answer is kept. */
+let lastTrace = '';
+let lastLines: readonly string[] = [];
+
 function framesOf({ stack, message }: NormalError): readonly string[] {
   if (stack === undefined) return [];
   const start = framesStart(stack, message);
-  const frames = ownFrames(stack.slice(start, start + STACK_LOOKED_AT), FRAMES);
-  return frames.map(({ call, file }) => `frame ${call} ${file}`);
+  const trace = stack.slice(start, start + STACK_LOOKED_AT);
+  if (trace !== lastTrace) {
+    lastLines = ownFrames(trace, FRAMES).map(({ call, file }) => `frame ${call} ${file}`);
+    lastTrace = trace;
+  }
+  return lastLines;
 }
 
 const LINE_BREAKS = /[\r\n]+/g;

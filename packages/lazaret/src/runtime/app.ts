@@ -33,7 +33,8 @@ import { until } from './until.ts';
 export interface AppSetup {
   readonly driver: Driver;
   readonly system: System;
-  readonly logger: Logger;
+  /** `undefined` is silence. */
+  readonly logger: Logger | undefined;
   readonly group: string | undefined;
   /** Of the service; a consumer's own goes first. */
   readonly version: string | undefined;

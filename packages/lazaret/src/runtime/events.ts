@@ -78,14 +78,14 @@ const LONGEST_SENTENCE = 1_000;
 const LONGEST_WORD = 256;
 
 /** Listeners by name; what people should see without listening goes to the logger as well. */
-export function announcer(logger: Logger, system: System): Announcer {
+export function announcer(logger: Logger | undefined, system: System): Announcer {
   const listeners = new Map<EventName, Set<(event: never) => unknown>>();
   const throttle = new Throttle(TROUBLE_EVERY_MS, system);
 
   // A logger that fails has nobody left to tell.
   const log = (level: Level, event: string, fields: LogFields) =>
     safely(
-      () => logger[level](event, fields),
+      () => logger?.[level](event, fields),
       () => undefined,
     );
 
@@ -100,10 +100,10 @@ export function announcer(logger: Logger, system: System): Announcer {
       listeners.set(name, set.add(listener));
       return () => void set.delete(listener);
     },
-    heard: (name) => name in LOUD || (listeners.get(name)?.size ?? 0) > 0,
+    heard: (name) => (logger !== undefined && name in LOUD) || (listeners.get(name)?.size ?? 0) > 0,
     tell(name, event) {
-      const level = LOUD[name];
-      if (name === 'trouble') logRarely(name, fieldsOf(event));
+      const level = logger === undefined ? undefined : LOUD[name];
+      if (name === 'trouble' && level !== undefined) logRarely(name, fieldsOf(event));
       else if (level !== undefined) log(level, name, fieldsOf(event));
       for (const listener of listeners.get(name) ?? []) {
         safely(

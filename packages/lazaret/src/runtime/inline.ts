@@ -28,6 +28,8 @@ const DONE: Outcome = Object.freeze({ kind: 'done' });
 export function inline<T>(handler: Handler<T>, fail: Classifier, schema?: Schema<T>): Performer {
   return {
     async perform(run, keeper) {
+      // n.b. one hop away from our own frames: they would fill the stack of every error that the handler makes.
+      await undefined;
       try {
         const message = new Incoming<T>(run.delivery.message);
         if (schema !== undefined) await validate(schema, message);

@@ -422,7 +422,7 @@ export class Life {
    */
   get room(): number {
     if (this.slots.isStuck || this.#lanes.full) return 0;
-    const inHand = this.#watch.hands.size - this.#lanes.waiting;
+    const inHand = this.#watch.hands.length - this.#lanes.waiting;
     const credit = 2 * this.#policy.concurrency - inHand - this.#settler.unsettled;
     return Math.min(this.slots.free - this.#ready.length, credit);
   }

@@ -59,6 +59,7 @@ export class Report {
         return;
       case 'deadLetter': {
         this.#counts.quarantined++;
+        if (!this.#events.heard('quarantined')) return;
         const { reason, why, fingerprint } = settlement.evidence;
         this.#events.tell('quarantined', { ...about(run), reason, why, fingerprint });
         return;

@@ -27,6 +27,8 @@ export class Run {
   deadlineAt: number = Number.POSITIVE_INFINITY;
   /** When a held run starts again. */
   dueAt: number = Number.POSITIVE_INFINITY;
+  /** Its place among what the watch holds; -1 outside. */
+  at = -1;
   /** Counts the times it was to start, so that a late answer about an earlier start is not taken for this one's. */
   starts = 0;
   /** The handler's run, while it is listened to. */

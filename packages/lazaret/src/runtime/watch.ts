@@ -24,7 +24,7 @@ export interface WatchSeen {
 
 /**
  * Everything in our hands that time can change: leases are lengthened at half their life, handlers stopped at their deadline,
- * held runs woken when due. One timer in all; a message that ends early costs two set operations.
+ * held runs woken when due. One timer in all; a message that ends early costs two list operations.
  */
 export class Watch implements Keeper {
   readonly #subscription: Subscription;
@@ -33,7 +33,8 @@ export class Watch implements Keeper {
   readonly #heartbeatMs: number;
   readonly #seen: WatchSeen;
   readonly #alarm: Alarm;
-  readonly #hands = new Set<Run>();
+  /** n.b. no Set: its tables outlive the messages that pass through it, and cost more than all else that is done per message. */
+  readonly #hands: Run[] = [];
   readonly #marginMs: number;
 
   constructor(
@@ -51,18 +52,24 @@ export class Watch implements Keeper {
     this.#alarm = alarm(system, (now) => this.#ring(now));
   }
 
-  get hands(): ReadonlySet<Run> {
+  get hands(): readonly Run[] {
     return this.#hands;
   }
 
   take(run: Run): void {
-    this.#hands.add(run);
+    run.at = this.#hands.push(run) - 1;
     this.look(run);
   }
 
   /** Ends heartbeat and deadline, before anything is written about the run. */
   drop(run: Run): void {
-    this.#hands.delete(run);
+    if (run.at < 0) return;
+    const last = this.#hands.pop()!;
+    if (last !== run) {
+      this.#hands[run.at] = last;
+      last.at = run.at;
+    }
+    run.at = -1;
   }
 
   /** A time of `run` was set: make sure the alarm rings for it. */
@@ -76,8 +83,8 @@ export class Watch implements Keeper {
 
   async prolong(run: Run, ms: number): Promise<boolean> {
     const now = this.#system.monotonic();
-    if (!this.#hands.has(run) || (run.leaseEndsAt === NEVER && now + ms > run.capAt)) return false;
-    if (!(await this.#beat([run], now, ms)) || !this.#hands.has(run)) return false;
+    if (run.at < 0 || (run.leaseEndsAt === NEVER && now + ms > run.capAt)) return false;
+    if (!(await this.#beat([run], now, ms)) || run.at < 0) return false;
     run.deadlineAt = Math.min(Math.max(run.deadlineAt, now + ms), run.capAt);
     this.look(run);
     return true;
@@ -85,12 +92,12 @@ export class Watch implements Keeper {
 
   #ring(now: number): number {
     const weak: Run[] = [];
-    for (const run of this.#hands) {
+    for (const run of [...this.#hands]) {
       if (run.leaseEndsAt <= now) this.#seen.lost(run, 'its lease ended while we held it');
       else if (run.state === 'running' && run.deadlineAt <= now) this.#seen.deadline(run);
       else if (run.leaseEndsAt - this.#marginMs <= now) this.#seen.failing(run);
       else if (run.state === 'held' && run.dueAt <= now) this.#seen.due(run);
-      if (run.beatAt <= now && this.#hands.has(run)) weak.push(run);
+      if (run.beatAt <= now && run.at >= 0) weak.push(run);
     }
     if (weak.length > 0) void this.#beat(weak, now, 0);
     let next = NEVER;
@@ -138,12 +145,12 @@ export class Watch implements Keeper {
       const result = results[i];
       if (result === 'done') this.#lengthened(run, now + asked[i]!.leaseMs);
       else allDone = false;
-      if (result === 'lost' && this.#hands.has(run)) this.#seen.lost(run, 'the broker says it is not ours any more');
+      if (result === 'lost' && run.at >= 0) this.#seen.lost(run, 'the broker says it is not ours any more');
       else if (result !== 'done' && result !== 'lost') {
         failure ??= result ?? new Error('the driver answered fewer extensions than it was given');
         this.#beatAgain(run);
       }
-      if (this.#hands.has(run)) this.look(run);
+      if (run.at >= 0) this.look(run);
     }
     if (failure !== undefined) this.#seen.trouble(failure);
     return allDone;

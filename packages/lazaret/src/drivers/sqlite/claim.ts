@@ -53,15 +53,17 @@ export class Claims {
   constructor(db: Database) {
     const claimable = (what: string, where: string) =>
       db.prepare(
-        `SELECT ${what} FROM lazaret_messages m WHERE queue = ? AND ${where} ORDER BY visible_at, seq LIMIT ?`,
+        // n.b. the signs and the sum keep SQLite from preparing the statement anew for each value that it could plan with.
+        `SELECT ${what} FROM lazaret_messages m WHERE queue = +? AND ${where} ORDER BY visible_at, seq LIMIT ? + 0`,
       );
-    this.#due = claimable(COLUMNS, 'visible_at <= ? AND starts < 2');
-    this.#dueInOrder = claimable(`${COLUMNS}, ${KEY_STATE}`, 'visible_at <= ? AND starts < 2');
+    this.#due = claimable(COLUMNS, 'visible_at <= +? AND starts < 2');
+    this.#dueInOrder = claimable(`${COLUMNS}, ${KEY_STATE}`, 'visible_at <= +? AND starts < 2');
     this.#behind = claimable(COLUMNS, `visible_at = ${BEHIND} AND starts < 2`);
-    this.#suspect = claimable(COLUMNS, 'visible_at <= ? AND starts >= 2');
-    this.#suspectInOrder = claimable(`${COLUMNS}, ${KEY_STATE}`, 'visible_at <= ? AND starts >= 2');
+    this.#suspect = claimable(COLUMNS, 'visible_at <= +? AND starts >= 2');
+    this.#suspectInOrder = claimable(`${COLUMNS}, ${KEY_STATE}`, 'visible_at <= +? AND starts >= 2');
+    // n.b. OR FAIL: without it an update of several rows keeps a journal of its own, in a file.
     this.#take = db.prepare(`
-      UPDATE lazaret_messages
+      UPDATE OR FAIL lazaret_messages
       SET visible_at = ?, token = deliveries + 1, deliveries = deliveries + 1, starts = starts + 1
       WHERE seq BETWEEN ? AND ?`);
     this.#setAside = db.prepare(`UPDATE lazaret_messages SET visible_at = ${BEHIND}, token = 0 WHERE seq = ?`);

@@ -35,7 +35,7 @@ export class WakeUp {
     this.#system = system;
     this.#dataVersion = db.prepare('PRAGMA data_version');
     this.#nextDue = db.prepare(
-      'SELECT visible_at FROM lazaret_messages WHERE queue = ? AND starts < 2 ORDER BY visible_at LIMIT 1',
+      'SELECT visible_at FROM lazaret_messages WHERE queue = +? AND starts < 2 ORDER BY visible_at LIMIT 1',
     );
   }
 
