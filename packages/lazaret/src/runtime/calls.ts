@@ -11,7 +11,7 @@ export interface Caller {
   readonly end: (outcome: Outcome) => void;
 }
 
-/** While calls wait, how often is looked whether a call was abandoned or a wait became too long. */
+/** While calls wait, how often is looked whether a call was abandoned. */
 const LOOK_EVERY_MS = 1_000;
 
 const UNHEARD: Outcome = { kind: 'done' };
@@ -60,8 +60,13 @@ export class Calls<C extends Caller> {
     this.#cancel = undefined;
     while (this.#waiting.length > 0 && this.#running() < this.#most) this.#begin(this.#waiting.shift()!.callers);
     this.#giveBack();
-    if (this.#waiting.length > 0) this.#cancel = this.#system.after(LOOK_EVERY_MS, this.#look);
+    if (this.#waiting.length > 0) this.#cancel = this.#system.after(this.#nextLookMs(), this.#look);
   };
+
+  #nextLookMs(): number {
+    const leftMs = Math.min(...this.#waiting.map(({ endsAt }) => endsAt)) - this.#system.monotonic();
+    return Math.max(0, Math.min(LOOK_EVERY_MS, leftMs));
+  }
 
   #running(): number {
     let running = 0;

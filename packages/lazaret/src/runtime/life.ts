@@ -371,14 +371,15 @@ export class Life {
 
   lost(deliveries: readonly Delivery[]): void {
     const receipts = new Set(deliveries.map(({ receipt }) => receipt));
-    for (const run of [...this.#watch.hands]) {
+    for (const run of [...this.#watch.hands, ...this.#settler.again]) {
       if (receipts.has(run.delivery.receipt)) this.#lost(run, 'the broker took it back');
     }
   }
 
   /** Its handler is told, and goes on unheard. */
   #lost(run: Run, why: string): void {
-    if (run.confirmed) return;
+    if (run.confirmed || run.isLost) return;
+    run.isLost = true;
     this.report.lost(run, why);
     if (run.state !== 'over') {
       this.#abandon(run, notOurs(why));

@@ -39,6 +39,8 @@ export class Run {
   outcome: Outcome | undefined;
   /** What was last handed over about it; an older word is not said again. */
   settlement: Settlement | undefined;
+  /** Somebody else has it, or will have it: nothing is said about it any more. */
+  isLost = false;
   /** Its end is confirmed. */
   confirmed = false;
   /** A heartbeat under way. */

@@ -24,6 +24,8 @@ export class Settler {
   readonly #system: System;
   readonly #seen: SettlementsSeen;
   readonly #retries = new Set<Cancel>();
+  /** What is to be said about them again. */
+  readonly #again = new Set<Run>();
   #runs: Run[] = [];
   #settlements: Settlement[] = [];
   /** Handed over and not answered yet, waiting to be settled again included. */
@@ -38,6 +40,10 @@ export class Settler {
     this.#seen = seen;
   }
 
+  get again(): Iterable<Run> {
+    return this.#again;
+  }
+
   get unsettled(): number {
     return this.#settlements.length + this.#unanswered;
   }
@@ -49,6 +55,7 @@ export class Settler {
 
   /** Takes the place of whatever was said about the run before. */
   add(run: Run, settlement: Settlement): void {
+    if (run.isLost) return;
     run.settlement = settlement;
     this.#runs.push(run);
     this.#settlements.push(settlement);
@@ -126,10 +133,14 @@ export class Settler {
     if (this.#ended) return;
     const waitMs = Math.min(FIRST_WAIT_MS * 2 ** Math.min(this.#failures++, 10), LONGEST_WAIT_MS);
     this.#unanswered += failed.length;
+    for (const i of failed) this.#again.add(runs[i]!);
     const cancel = this.#system.after(waitMs * (0.8 + 0.4 * this.#system.random()), () => {
       this.#retries.delete(cancel);
       this.#unanswered -= failed.length;
-      for (const i of failed) if (runs[i]!.settlement === settlements[i]) this.add(runs[i]!, settlements[i]!);
+      for (const i of failed) {
+        this.#again.delete(runs[i]!);
+        if (runs[i]!.settlement === settlements[i]) this.add(runs[i]!, settlements[i]!);
+      }
       this.#seen.again();
     });
     this.#retries.add(cancel);

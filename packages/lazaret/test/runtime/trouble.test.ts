@@ -126,3 +126,23 @@ describe('listeners', () => {
     await app.stop();
   });
 });
+
+describe('a message that was lost', () => {
+  it('is told once, and nothing is said about it afterwards', async () => {
+    const { system, server, process, of } = scene({ shape: 'channel' });
+    const { app, cut } = process('1s');
+    app.consume('orders', () => {});
+    await app.start();
+    server.fail('settle', new Error('no answer'), 1);
+    await app.send('orders', 1, { id: 'm' });
+    await system.advance(10);
+    const said = server.stats.settle.entries;
+    cut();
+    await system.advance(50);
+    await system.advance(5_000);
+    expect(of('lease-lost')).toMatchObject([{ id: 'm' }]);
+    expect(of('done')).toHaveLength(1);
+    expect(server.stats.settle.entries - said).toBe(1);
+    await app.stop();
+  });
+});
