@@ -62,6 +62,7 @@ export class Tally {
   #quarantined = 0;
   #retried = 0;
   #others = 0;
+  #early: { readonly id: string; readonly count: () => void }[] = [];
 
   constructor(names: LineNames) {
     this.#names = names;
@@ -81,6 +82,9 @@ export class Tally {
     this.#bytesRead = bytesRead;
     this.#lines += lines.length;
     this.#empty += empty;
+    const unread = this.#early;
+    this.#early = [];
+    for (const { id, count } of unread) this.#conclude(id, count);
   }
 
   sent(lines: number): void {
@@ -88,15 +92,17 @@ export class Tally {
   }
 
   done(id: string | undefined, skipped: boolean): void {
-    if (!this.#concludes(id)) return;
-    this.#done++;
-    if (skipped) this.#skipped++;
+    this.#conclude(id, () => {
+      this.#done++;
+      if (skipped) this.#skipped++;
+    });
   }
 
   quarantined(id: string | undefined, evidence: Pick<Evidence, 'reason' | 'why' | 'fingerprint'>): void {
-    if (!this.#concludes(id)) return;
-    this.#quarantined++;
-    this.#causes.add({ ...evidence, id: id! });
+    this.#conclude(id, () => {
+      this.#quarantined++;
+      this.#causes.add({ ...evidence, id: id! });
+    });
   }
 
   /** It failed, and will run again. */
@@ -120,7 +126,7 @@ export class Tally {
       known: this.open - waiting,
       waiting,
       unsent,
-      others: this.#others,
+      others: this.#others + this.#early.length,
       causes: this.#causes.list(),
       open,
       complete,
@@ -129,10 +135,12 @@ export class Tally {
     };
   }
 
-  #concludes(id: string | undefined): boolean {
-    const line = this.#lineOf(id);
+  /** What an earlier run left in the queue may be concluded before its line is read: then it counts when it is. */
+  #conclude(id: string | undefined, count: () => void): void {
+    const line = id === undefined ? undefined : this.#names.numberOf(id);
     if (line === undefined) this.#others++;
-    return line !== undefined && this.#concluded.add(line);
+    else if (line > this.#lines + this.#empty) this.#early.push({ id: id!, count });
+    else if (this.#concluded.add(line)) count();
   }
 
   /** A line that has not been read yet was sent by an earlier run; or somebody made up its id. */
