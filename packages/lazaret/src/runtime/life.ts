@@ -73,8 +73,8 @@ export class Life {
   readonly #parking: Parking;
   /** May start as soon as a slot is free. */
   readonly #ready: Run[] = [];
-  /** Settlements that wait for a heartbeat under way. */
-  #behindBeat = 0;
+  /** Their settlements wait for a heartbeat under way. */
+  readonly #behindBeat = new Set<Run>();
   #stopping = false;
   /** Somebody runs alone: held messages do not start again. */
   #paused = false;
@@ -179,7 +179,8 @@ export class Life {
   #start(run: Run, now: number): void {
     if (this.#isTooLate(run, now)) {
       const why = 'waiting left it too little time before the broker takes it back';
-      this.#end(run, { kind: 'givenBack', delayMs: BUSY_MS, why }, { verb: 'release', delayMs: BUSY_MS });
+      const delayMs = this.#policy.ordering === 'key' ? 0 : BUSY_MS;
+      this.#end(run, { kind: 'givenBack', delayMs, why }, { verb: 'release', delayMs });
       return;
     }
     this.slots.become(run, 'running');
@@ -275,10 +276,10 @@ export class Life {
       this.#settler.add(run, settlement);
       return;
     }
-    this.#behindBeat++;
+    this.#behindBeat.add(run);
     const endAt = Math.min(run.leaseEndsAt, this.#system.monotonic() + PATIENCE_MS);
     void until(this.#system, endAt, extending).then(() => {
-      this.#behindBeat--;
+      this.#behindBeat.delete(run);
       this.#settler.add(run, settlement);
       this.#setup.wake();
     });
@@ -371,7 +372,7 @@ export class Life {
 
   lost(deliveries: readonly Delivery[]): void {
     const receipts = new Set(deliveries.map(({ receipt }) => receipt));
-    for (const run of [...this.#watch.hands, ...this.#settler.again]) {
+    for (const run of [...this.#watch.hands, ...this.#settler.runs, ...this.#behindBeat]) {
       if (receipts.has(run.delivery.receipt)) this.#lost(run, 'the broker took it back');
     }
   }
@@ -434,7 +435,7 @@ export class Life {
   }
 
   get unsettled(): number {
-    return this.#settler.unsettled + this.#behindBeat;
+    return this.#settler.unsettled + this.#behindBeat.size;
   }
 
   /** Monotonic milliseconds since which the broker confirms no settlement; `undefined` while it does. */

@@ -40,8 +40,9 @@ export class Settler {
     this.#seen = seen;
   }
 
-  get again(): Iterable<Run> {
-    return this.#again;
+  /** About whom something is still to be said. */
+  get runs(): readonly Run[] {
+    return [...this.#runs, ...this.#again];
   }
 
   get unsettled(): number {
@@ -81,17 +82,14 @@ export class Settler {
     this.#retries.clear();
   }
 
-  /** A lease that ended belongs to somebody else by now: what we would say about it is not said. */
+  /** A lease that ended belongs to somebody else by now, as does what was lost: what we would say about it is not said. */
   #dropLate(runs: Run[], settlements: Settlement[]): void {
-    if (!this.#subscription.capabilities.lease) return;
-    const now = this.#system.monotonic();
+    const now = this.#subscription.capabilities.lease ? this.#system.monotonic() : Number.NEGATIVE_INFINITY;
     let kept = 0;
     for (let i = 0; i < runs.length; i++) {
       const run = runs[i]!;
-      if (run.leaseEndsAt <= now) {
-        this.#seen.lost(run, 'the lease ended before it was settled');
-        continue;
-      }
+      if (run.leaseEndsAt <= now) this.#seen.lost(run, 'the lease ended before it was settled');
+      if (run.isLost) continue;
       runs[kept] = run;
       settlements[kept++] = settlements[i]!;
     }
