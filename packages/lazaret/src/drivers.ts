@@ -7,10 +7,7 @@ const DRIVERS: ReadonlyMap<string, (address: string) => Promise<Driver>> = new M
   (address: string) => Promise<Driver>
 >([
   ['memory', async () => (await import('./drivers/memory/index.ts')).memory({ shape: 'table' })],
-  [
-    'sqlite',
-    async (address) => (await import('./drivers/sqlite/index.ts')).sqlite({ file: address.slice('sqlite:'.length) }),
-  ],
+  ['sqlite', async (address) => (await import('./drivers/sqlite/index.ts')).sqlite({ file: fileOf(address) })],
 ]);
 
 /** The driver of an address like 'sqlite:./orders.db'. Throws LZ1053 for a scheme that nobody drives. */
@@ -28,4 +25,10 @@ export function driverAt(address: string): Driver {
     );
   }
   return { name: scheme, connect: async (system) => (await load(address)).connect(system) };
+}
+
+/** 'sqlite:./orders.db', and as people write it 'sqlite://./orders.db'; 'sqlite:///var/orders.db' is the absolute path. */
+function fileOf(address: string): string {
+  const path = address.slice('sqlite:'.length);
+  return path.startsWith('//') ? path.slice(2) : path;
 }

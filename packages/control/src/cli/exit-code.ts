@@ -23,6 +23,7 @@ const BY_CODE: Readonly<Record<string, ExitCode>> = {
   LZ1304: EXIT.usage,
   LZ1305: EXIT.usage,
   LZ1306: EXIT.notFound,
+  LZ1307: EXIT.usage,
 };
 
 export function exitCodeOf(errorCode: string | undefined): ExitCode {

@@ -31,6 +31,8 @@ async function bar(stderr: Sink, unit: string, clock: Clock): Promise<Progress> 
       barIncompleteChar: empty,
       barsize: 30,
       clearOnComplete: true,
+      // n.b. it would switch the terminal's wrapping off, and a hard exit never on again.
+      linewrap: true,
       // Signals are ours to handle.
       gracefulExit: false,
     });

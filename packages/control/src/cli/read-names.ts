@@ -1,6 +1,11 @@
 import { readField } from './safe-text.ts';
 
-/** What is piped in: one name a line, and of a tab-separated line its first field, so that the output of a list can be handed on. */
+const NUMBER = /^[0-9]+$/;
+
+/**
+ * What is piped in: one name a line, and of a tab-separated line its first field, so that the output of a list can be handed on. A number
+ * there is a letter's, whatever ids messages have.
+ */
 export async function readNames(input: AsyncIterable<Uint8Array>): Promise<readonly string[]> {
   const decoder = new TextDecoder();
   let text = '';
@@ -8,5 +13,6 @@ export async function readNames(input: AsyncIterable<Uint8Array>): Promise<reado
   return (text + decoder.decode())
     .split(/\r?\n/)
     .map((line) => readField(line.split('\t', 1)[0]!.trim()))
+    .map((name) => (NUMBER.test(name) ? `#${name}` : name))
     .filter((name) => name !== '');
 }

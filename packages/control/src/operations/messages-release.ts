@@ -9,7 +9,7 @@ const input = {
     messages: {
       type: 'array',
       items: { type: 'string' },
-      description: 'numbers of letters, or ids of messages or their beginnings',
+      description: "numbers of letters ('#12' or '12'), or ids of messages",
     },
   },
   required: ['messages'],
@@ -92,7 +92,7 @@ async function release(services: Services, names: readonly string[]): Promise<re
 }
 
 async function lookUp(services: Services, named: string): Promise<{ named: string; id?: string; row?: ReleaseRow }> {
-  const found = await letterNamed(services, named);
+  const found = await letterNamed(services, named, { beginnings: false });
   switch (found.kind) {
     case 'one':
       return { named, id: found.id };

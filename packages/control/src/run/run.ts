@@ -5,6 +5,7 @@ import { checkLine } from './line-check.ts';
 import { type LineNames, lineNames } from './line-names.ts';
 import { linesOf } from './lines.ts';
 import { createPulse, type Pulse } from './pulse.ts';
+import { refuseOthers } from './refuse-others.ts';
 import { type RunSummary, Tally } from './tally.ts';
 
 export interface RunSetup {
@@ -41,6 +42,7 @@ export async function run(setup: RunSetup): Promise<RunResult> {
   const names = lineNames(setup.input);
   const tally = new Tally(names);
   const pulse = createPulse(system);
+  if (setup.remembers) await refuseOthers(broker, queue, names);
   const app = consumer(setup, names, tally, pulse);
   await app.start();
   stop.addEventListener('abort', pulse.beat, { once: true });

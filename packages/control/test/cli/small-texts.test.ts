@@ -44,7 +44,7 @@ describe('shellLine', () => {
 describe('readNames', () => {
   it.each([
     ['one name a line', ['a\nb\r\n\n', '  c  '], ['a', 'b', 'c']],
-    ['the first field of tab-separated lines', ['17\tevt-1\torders\n18\tevt-2\torders\n'], ['17', '18']],
+    ['the first field of tab-separated lines', ['17\tevt-1\torders\n18\tevt-2\torders\n'], ['#17', '#18']],
     ['what a pipe cut in the middle of a letter', [Buffer.from([0xc3]), Buffer.from([0xa9, 0x0a])], ['é']],
     ['escapes of a field', ['a\\tb\\\\c\\x1b\\u{202e}\tx\n'], ['a\tb\\c\u001b\u202e']],
   ])('reads %s', async (_, chunks, names) => {

@@ -165,6 +165,16 @@ describe('run', () => {
     expect(summary).toMatchObject({ known: 5_000, done: 0, accounted: true });
   });
 
+  it('refuses a queue of a lasting file in which messages of others lie, and takes none of them', async () => {
+    const { broker, run } = await world();
+    await broker.publish('orders', [{ id: 'evt-1', body: Buffer.from('{}') }]);
+    let calls = 0;
+    const running = run(() => void calls++, { lines: ORDERS, remembers: true });
+    await expect(running).rejects.toMatchObject({ code: 'LZ1307' });
+    expect(calls).toBe(0);
+    expect(await broker.inspect('orders')).toMatchObject({ ready: 1 });
+  });
+
   it('counts apart what lay in the queue before, and leaves it as it is', async () => {
     const { broker, run } = await world();
     await broker.publish('orders', [

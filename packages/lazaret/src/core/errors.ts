@@ -46,6 +46,7 @@ export const ERRORS = {
   LZ1304: 'nothing selected',
   LZ1305: 'command line cannot be understood',
   LZ1306: 'no such database file',
+  LZ1307: 'queue holds messages of others',
 } as const;
 
 export type ErrorCode = keyof typeof ERRORS;

@@ -6,7 +6,7 @@ import { givenOptions } from '../core/option-values.ts';
 import type { Broker, OutgoingMessage, PublishResult } from '../ports/broker.ts';
 
 export interface SendOptions {
-  /** The event's id, never an entity's: retries, replays and deduplication know it by it. A fresh one by default. */
+  /** The event's id, never an entity's: retries and replays keep it. It does not deduplicate: that is `dedupeId`. A fresh one by default. */
   readonly id?: string;
   /** Ordering key. None by default. */
   readonly key?: string;
