@@ -20,7 +20,9 @@ import { inline } from './inline.ts';
 import { Run } from './run.ts';
 
 /** A message as a loop of the user's own received it. */
-export type LoopMessage = Omit<Message, 'headers'> & {
+export type LoopMessage = Omit<Message, 'headers' | 'body'> & {
+  /** Text is taken as UTF-8: many clients hand out bodies so. */
+  readonly body: Uint8Array | string | null;
   readonly headers?: Message['headers'];
   readonly queue?: string;
   /** Charged failures + 1; 1 by default. */
@@ -99,7 +101,7 @@ export function resilientOn<T>(
     const { attempt, strikes = 0 } = run.delivery;
     const refused = precheck(policy, {
       strikes,
-      bodyBytes: message.body?.byteLength ?? 0,
+      bodyBytes: run.delivery.message.body?.byteLength ?? 0,
       maxBodyBytes: policy.maxBodyBytes,
       blocked: false,
     });
@@ -126,7 +128,9 @@ function deliveryOf(message: LoopMessage, system: System): Delivery {
     strikes = 0,
     firstSeenAt = system.now(),
     headers = NO_HEADERS,
+    body: given,
     ...rest
   } = message;
-  return { message: { ...rest, headers }, source: { queue }, receipt: undefined, attempt, strikes, firstSeenAt };
+  const body = typeof given === 'string' ? new TextEncoder().encode(given) : given;
+  return { message: { ...rest, body, headers }, source: { queue }, receipt: undefined, attempt, strikes, firstSeenAt };
 }

@@ -53,3 +53,10 @@ it('gives up a handler at its deadline', async () => {
   expect(await verdict).toMatchObject({ verb: 'quarantine', reason: 'handler-timeout' });
   expect(system.pending()).toBe(0);
 });
+
+it('reads a body that came as text', async () => {
+  const seen: unknown[] = [];
+  const decideOn = resilientOn(new ManualSystem(), (message) => void seen.push(message.json()), {});
+  expect(await decideOn({ id: 'm', body: '{"order":"ä"}' })).toEqual({ verb: 'ack' });
+  expect(seen).toEqual([{ order: 'ä' }]);
+});
