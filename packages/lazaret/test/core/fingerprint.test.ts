@@ -388,7 +388,7 @@ ValueError: m`,
 main.charge(0xc000012345)
 \t/src/shop/orders/charge.go:42 +0x1d
 github.com/acme/lib.Call(...)
-\t/root/go/pkg/mod/github.com/acme/lib@v1/lib.go:1 +0x1
+\t/home/app/go/pkg/mod/github.com/acme/lib@v1/lib.go:1 +0x1
 main.main()
 \t/src/shop/main.go:7 +0x2b`,
       ['main.charge orders/charge.go', 'main.main main.go'],
