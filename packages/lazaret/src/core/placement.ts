@@ -42,10 +42,10 @@ export function place(decision: Decision, terms: Terms): Decision {
 }
 
 /**
- * The same while the consumer stops: nothing is kept here any more. Where a wait elsewhere would break the order there is none,
+ * The same where nothing can be kept here, as when the consumer stops. Where a wait elsewhere would break the order there is none,
  * and no charge; the delivery is its owner's next one at once.
  */
-export function placeAtClose(decision: Decision, terms: Terms): Decision {
+export function placeElsewhere(decision: Decision, terms: Terms): Decision {
   if (decision.verb !== 'retry' && decision.verb !== 'release') return decision;
   if (holdsForOrder(terms)) return { verb: 'release', delayMs: 0 };
   return { verb: decision.verb, ...stage(decision.delayMs, terms) };

@@ -3,7 +3,7 @@ import { draw } from '../core/draw.ts';
 import { LazaretError } from '../core/errors.ts';
 import type { Decision, Outcome } from '../core/outcome.ts';
 import type { Terms } from '../core/placement.ts';
-import { due, place, placeAtClose } from '../core/placement.ts';
+import { due, place, placeElsewhere } from '../core/placement.ts';
 import type { ConsumerPolicy } from '../core/policy.ts';
 import type { Delivery, Settlement, Subscription } from '../ports/broker.ts';
 import type { System } from '../ports/system.ts';
@@ -179,8 +179,8 @@ export class Life {
   #start(run: Run, now: number): void {
     if (this.#isTooLate(run, now)) {
       const why = 'waiting left it too little time before the broker takes it back';
-      const delayMs = this.#policy.ordering === 'key' ? 0 : BUSY_MS;
-      this.#end(run, { kind: 'givenBack', delayMs, why }, { verb: 'release', delayMs });
+      const elsewhere = placeElsewhere({ verb: 'release', delayMs: BUSY_MS }, this.#terms(run));
+      this.#end(run, { kind: 'givenBack', delayMs: BUSY_MS, why }, elsewhere);
       return;
     }
     this.slots.become(run, 'running');
@@ -234,7 +234,7 @@ export class Life {
     this.#end(
       run,
       meant,
-      this.#stopping ? placeAtClose(decision, this.#terms(run)) : place(decision, this.#terms(run)),
+      this.#stopping ? placeElsewhere(decision, this.#terms(run)) : place(decision, this.#terms(run)),
     );
   }
 
@@ -303,7 +303,7 @@ export class Life {
   /** Whoever waited behind it comes back after it. */
   #sendAfter(run: Run, delayMs: number): void {
     for (const successor of this.#lanes.scatter(run))
-      this.#release(successor, delayMs, 'an earlier message of its key comes first');
+      if (!successor.isLost) this.#release(successor, delayMs, 'an earlier message of its key comes first');
   }
 
   /** What is left of its wait, here or as a stage of a longer one. */
@@ -372,24 +372,35 @@ export class Life {
 
   lost(deliveries: readonly Delivery[]): void {
     const receipts = new Set(deliveries.map(({ receipt }) => receipt));
-    for (const run of [...this.#watch.hands, ...this.#settler.runs, ...this.#behindBeat]) {
-      if (receipts.has(run.delivery.receipt)) this.#lost(run, 'the broker took it back');
-    }
+    this.#settler.lossTold(receipts);
+    const inHand = [...this.#watch.hands, ...this.#settler.runs, ...this.#behindBeat];
+    this.#loseAll(
+      inHand.filter(({ delivery }) => receipts.has(delivery.receipt)),
+      'the broker took it back',
+    );
+  }
+
+  #lost(run: Run, why: string): void {
+    this.#loseAll([run], why);
+  }
+
+  /** All of them are let go before anybody else moves up: who waited behind one may be lost with it. */
+  #loseAll(runs: readonly Run[], why: string): void {
+    const gone = runs.filter(({ confirmed, isLost }) => !confirmed && !isLost);
+    for (const run of gone) this.#letGo(run, why);
+    for (const run of gone) this.#sendAfter(run, 0);
+    this.#startReady();
+    this.#setup.wake();
   }
 
   /** Its handler is told, and goes on unheard. */
-  #lost(run: Run, why: string): void {
-    if (run.confirmed || run.isLost) return;
+  #letGo(run: Run, why: string): void {
     run.isLost = true;
     this.report.lost(run, why);
-    if (run.state !== 'over') {
-      this.#abandon(run, notOurs(why));
-      this.#watch.drop(run);
-      this.slots.become(run, 'over');
-    }
-    this.#sendAfter(run, 0);
-    this.#startReady();
-    this.#setup.wake();
+    if (run.state === 'over') return;
+    this.#abandon(run, notOurs(why));
+    this.#watch.drop(run);
+    this.slots.become(run, 'over');
   }
 
   #abandon(run: Run, reason: Error): void {

@@ -41,6 +41,8 @@ export class Run {
   settlement: Settlement | undefined;
   /** Somebody else has it, or will have it: nothing is said about it any more. */
   isLost = false;
+  /** Its loss was told while a settlement of it was under way. */
+  lossTold = false;
   /** Its end is confirmed. */
   confirmed = false;
   /** A heartbeat under way. */

@@ -26,6 +26,7 @@ export class Settler {
   readonly #retries = new Set<Cancel>();
   /** What is to be said about them again. */
   readonly #again = new Set<Run>();
+  readonly #underWay = new Set<readonly Run[]>();
   #runs: Run[] = [];
   #settlements: Settlement[] = [];
   /** Handed over and not answered yet, waiting to be settled again included. */
@@ -38,6 +39,13 @@ export class Settler {
     this.#subscription = subscription;
     this.#system = system;
     this.#seen = seen;
+  }
+
+  /** What is answered after it is believed; but where the answer is a failure it is not said again. */
+  lossTold(receipts: ReadonlySet<unknown>): void {
+    for (const runs of this.#underWay) {
+      for (const run of runs) if (receipts.has(run.delivery.receipt)) run.lossTold = true;
+    }
   }
 
   /** About whom something is still to be said. */
@@ -98,6 +106,7 @@ export class Settler {
   }
 
   async #hand(runs: readonly Run[], settlements: readonly Settlement[]): Promise<void> {
+    this.#underWay.add(runs);
     let results: readonly SettleResult[];
     try {
       results = await this.#subscription.settle(settlements);
@@ -105,12 +114,14 @@ export class Settler {
       const error = asError(thrown);
       results = settlements.map(() => error);
     }
+    this.#underWay.delete(runs);
     this.#unanswered -= settlements.length;
     const failed: number[] = [];
     for (let i = 0; i < runs.length; i++) {
       const result = results[i];
       if (result === 'done') this.#seen.settled(runs[i]!, settlements[i]!);
-      else if (result === 'lost') this.#seen.lost(runs[i]!, 'the broker says it is not ours any more');
+      else if (result === 'lost' || runs[i]!.lossTold)
+        this.#seen.lost(runs[i]!, 'the broker says it is not ours any more');
       else failed.push(i);
     }
     if (failed.length < runs.length) this.#succeeded();

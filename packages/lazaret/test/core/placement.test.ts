@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { backoffDelay } from '../../src/core/backoff.ts';
 import { draw } from '../../src/core/draw.ts';
 import type { Decision } from '../../src/core/outcome.ts';
-import { due, place, placeAtClose, type Terms } from '../../src/core/placement.ts';
+import { due, place, placeElsewhere, type Terms } from '../../src/core/placement.ts';
 
 const NOW = 1_700_000_000_000;
 const FREE: Terms = {
@@ -215,7 +215,7 @@ describe('due', () => {
   });
 });
 
-describe('placeAtClose', () => {
+describe('placeElsewhere', () => {
   const strict: Terms = { ...LOG, ordering: 'key' };
 
   it.each<[what: string, terms: Terms, decision: Decision, placed: Decision]>([
@@ -227,6 +227,6 @@ describe('placeAtClose', () => {
     ['and no charge', strict, retry(2000), release(0)],
     ['a table keeps order and charge', { ...TABLE, ordering: 'key' }, retry(2000), retry(2000)],
   ])('%s', (_what, terms, decision, placed) => {
-    expect(placeAtClose(decision, terms)).toEqual(placed);
+    expect(placeElsewhere(decision, terms)).toEqual(placed);
   });
 });

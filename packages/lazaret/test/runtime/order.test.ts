@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Poison } from '../../src/index.ts';
-import { scene } from './scene.ts';
+import type { Delivery } from '../../src/ports/index.ts';
+import { over, scene } from './scene.ts';
 
 /** A failing key blocks only itself. */
 describe.each(['table', 'log'] as const)("ordering: 'key' on a %s", (shape) => {
@@ -93,4 +94,57 @@ describe('ordering where a broker has none', () => {
     app.consume('orders', { ordering: 'key' }, () => {});
     await expect(app.start()).rejects.toMatchObject({ code: 'LZ1051' });
   });
+});
+
+describe('what is lost together', () => {
+  it.each([
+    ['behind its key', { ordering: 'key' }],
+    ['for a slot', { concurrency: 1 }],
+  ] as const)(
+    'goes together: nothing that waited %s is started, or given back, when what was before it is gone',
+    async (_, options) => {
+      const { system, process, of } = scene({ shape: 'table' });
+      const started: unknown[] = [];
+      let lose: (deliveries: readonly Delivery[]) => void = () => {};
+      const deliveries = ['a1', 'a2', 'a3'].map(
+        (id): Delivery => ({
+          message: { id, key: 'a', body: null, headers: [] },
+          source: { queue: 'orders' },
+          receipt: { id },
+          attempt: 1,
+          firstSeenAt: 0,
+        }),
+      );
+      const { app } = process('1s', (broker) =>
+        over(broker, {
+          subscribe: async (queue, wanted) => {
+            lose = wanted.lost;
+            const subscription = await broker.subscribe(queue, wanted);
+            let pulls = 0;
+            return {
+              capabilities: subscription.capabilities,
+              pull: (max, signal) => (pulls++ === 0 ? Promise.resolve(deliveries) : subscription.pull(max, signal)),
+              settle: async (batch) => batch.map(() => 'done' as const),
+              extend: async (batch) => batch.map(() => 'done' as const),
+              close: () => subscription.close(),
+            };
+          },
+        }),
+      );
+      app.consume('orders', options, (message) => {
+        started.push(message.id);
+        return new Promise(() => {});
+      });
+      await app.start();
+      await system.advance(10);
+      lose(deliveries);
+      await system.advance(10_000);
+      expect(started).toEqual(['a1']);
+      expect(of('lease-lost').map(({ id }) => id)).toEqual(['a1', 'a2', 'a3']);
+      expect(of('released')).toEqual([]);
+      const stopping = app.stop({ within: '1s' });
+      await system.advance(1_000);
+      await stopping;
+    },
+  );
 });

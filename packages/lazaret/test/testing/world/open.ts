@@ -6,17 +6,10 @@ interface Open {
   readonly where: (scenario: Scenario) => boolean;
 }
 
-const everywhere = () => true;
 const inChannels = ({ server }: Scenario) => server.shape === 'channel';
 const inBatches = ({ queues }: Scenario) => queues.some(({ batch }) => batch !== undefined);
 
 const OPEN: readonly Open[] = [
-  // A settlement is said again whose call was under way when the loss was told. The driver refuses it.
-  { rule: 'nothing is settled after its loss', where: everywhere },
-  // Of several that are lost at once, the slot of the first is given to one of the others.
-  { rule: 'nothing is started after its loss', where: everywhere },
-  // A delivery that waited too long is given back without staging the wait.
-  { rule: 'a queue is asked for what it can do', where: everywhere },
   // A delivery is given back with a wait when its channel is about to be closed, and what waited in a buffer pays for it.
   { rule: 'messages of a key run in order', where: inChannels },
   { rule: 'one message per key runs at a time', where: inChannels },
