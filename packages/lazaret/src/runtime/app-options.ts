@@ -8,7 +8,7 @@ import type { System } from '../ports/system.ts';
 export interface LazaretOptions {
   /** 'sqlite:./orders.db', 'memory:', or what a driver's factory gives. */
   readonly broker: string | Driver;
-  /** Consumer group, where the broker has them; a broker that has none takes no notice of it. None by default. */
+  /** Consumer group, where the broker has them; SQLite refuses it (LZ1004). None by default. */
   readonly group?: string;
   /** `false` is silence. By default warnings and errors go to stderr, one JSON line each. */
   readonly logger?: Logger | false;
