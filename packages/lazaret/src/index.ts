@@ -49,20 +49,24 @@ export type { HeaderList, HeaderValue, Message, Native } from './core/message.ts
 export type { NormalError } from './core/normalise.ts';
 export type {
   BackoffOption,
+  BreakerOptions,
   ConsumeOptions,
   ExponentialOptions,
   IsolateOptions,
   JitterOption,
   ParkingOptions,
+  StormOptions,
 } from './core/options.ts';
 export type { Schema, SchemaResult } from './core/schema.ts';
+export type { BreakerState } from './core/storm/breaker.ts';
+export type { BreakerView, GateView, ScopeView } from './core/storm/view.ts';
 export type * from './ports/index.ts';
 export type { App, BatchQueueOptions, IsolatedQueueOptions, QueueOptions, StopOptions } from './runtime/app.ts';
 export type { LazaretOptions } from './runtime/app-options.ts';
 export type { BatchContext, BatchHandler } from './runtime/batch.ts';
 export type { StopCounts } from './runtime/consumer.ts';
 export type { Context } from './runtime/context.ts';
-export type { EventName, Events, Listener, MessageEvent } from './runtime/events.ts';
+export type { EventName, Events, Listener, MessageEvent, StormEvent } from './runtime/events.ts';
 export type { Counts, Health, QueueHealth } from './runtime/health.ts';
 export type { Handler } from './runtime/inline.ts';
 export type { SendOptions } from './runtime/outgoing.ts';

@@ -29,6 +29,8 @@ type OrdersVersion = '1.4.0' | '1.5.0' | '1.5.1';
 interface Bills {
   readonly waits: ReadonlyMap<string, readonly number[]>;
   readonly done: ReadonlySet<string>;
+  /** How often their breaker opened. */
+  readonly openings: number;
 }
 
 export interface ShopSetup {
@@ -54,9 +56,10 @@ const SHORTEST_LEASE_MS = 1_000;
 export async function openShop(setup: ShopSetup): Promise<Shop> {
   const { broker, ledger, system, pace, random } = setup;
   const goods = createGoods(random);
-  const bills = { waits: new Map<string, readonly number[]>(), done: new Set<string>() };
+  const bills = { waits: new Map<string, readonly number[]>(), done: new Set<string>(), openings: 0 };
   const sent: Record<QueueName, number> = { orders: 0, images: 0, billing: 0 };
   const backoff = BACKOFF_MS.map((ms) => pace.duration(ms));
+  const breaker = { window: pace.duration(10_000), openFor: pace.duration(5_000), longest: pace.duration(20_000) };
   const lease = `${Math.round(Math.max(SHORTEST_LEASE_MS, LEASE_MS / pace.speed))}ms`;
   const workshop = (...more: readonly string[]) => [setup.db, setup.ledgerFile, lease, ...more];
   let doors: 'open' | 'closed' = 'open';
@@ -92,7 +95,8 @@ export async function openShop(setup: ShopSetup): Promise<Shop> {
 
   const openBilling = async (): Promise<App> => {
     const billing = app('2.0.3');
-    billing.consume('billing', { backoff }, (message) => {
+    // n.b. without the retry budget, which spreads retries over minutes that a demo does not have.
+    billing.consume('billing', { backoff, breaker, storm: { without: ['budget'] } }, (message) => {
       if (shop.payments === 'down')
         throw Object.assign(new Error('payments: 503 Service Unavailable'), { status: 503 });
       ledger.effect(message.id!);
@@ -102,6 +106,7 @@ export async function openShop(setup: ShopSetup): Promise<Shop> {
     };
     billing.on('retrying', turnedAway);
     billing.on('released', turnedAway);
+    billing.on('breaker', ({ state }) => state === 'open' && bills.openings++);
     billing.on('done', ({ id }) => void bills.done.add(id!));
     await billing.start();
     return billing;

@@ -39,6 +39,7 @@ export const ERRORS = {
   LZ1206: 'message is not ours any more',
   LZ1207: 'app is stopping',
   LZ1208: 'message was not sent',
+  LZ1209: 'dependency may not be called now',
   // 13xx: command line
   LZ1301: 'input cannot be read',
   LZ1302: 'no such queue',

@@ -44,17 +44,19 @@ export {
 export { type NormalError, normalise } from './normalise.ts';
 export {
   type BackoffOption,
+  type BreakerOptions,
   type ConsumeOptions,
   consumerPolicy,
   type ExponentialOptions,
   type IsolateOptions,
   type JitterOption,
   type ParkingOptions,
+  type StormOptions,
 } from './options.ts';
 export { consumerOrigins, type Origin } from './origins.ts';
 export type { Decision, Failure, Outcome } from './outcome.ts';
 export { due, place, type Terms } from './placement.ts';
-export type { ConsumerPolicy, Policy } from './policy.ts';
+export type { ConsumerPolicy, Policy, StormPolicy } from './policy.ts';
 export type { GivenIssue, PathSegment, Schema, SchemaResult } from './schema.ts';
 export { formatSize, parseSize } from './size.ts';
 export {

@@ -9,6 +9,7 @@ import { durationFrom, type Given, givenOptions, notAmong, oneOf, wholeNumber, w
 import type { ConsumerPolicy } from './policy.ts';
 import type { Schema } from './schema.ts';
 import { parseSize } from './size.ts';
+import { type BreakerOptions, type StormOptions, stormPolicy } from './storm-options.ts';
 
 /**
  * How a queue is consumed. Durations, sizes and percentages are text with units ('90s', '256kb', '±20%').
@@ -32,6 +33,17 @@ export interface ConsumeOptions extends ClassifyRules {
   readonly timeout?: string;
   /** Handlers that run at the same time. Default 10. */
   readonly concurrency?: number;
+  /** Starts of this queue in a unit of time, at most: '100/s', '5/m'. Unlimited by default. */
+  readonly rateLimit?: string;
+  /** When consumption stops by itself since a dependency fails; `false`: never. Default `{ threshold: '50%', minimum: 20, … }`. */
+  readonly breaker?: false | BreakerOptions;
+  /**
+   * The dependency that a message will need, by name: what fails together is slowed and stopped together, and the messages of others
+   * flow on. `undefined` where it needs none of note; `ctx.dependency(name)` says it from inside the handler. None by default.
+   */
+  readonly dependency?: (message: never) => string | undefined;
+  /** `false`: no storm control, so that every failure is charged and nothing is slowed; `without` leaves out mechanisms by name. On by default. */
+  readonly storm?: false | StormOptions;
   /** 'key': messages with one key run one after another, in order. Default 'none'. */
   readonly ordering?: 'none' | 'key';
   /** Larger bodies go to the quarantine unseen (1kb is 1024 bytes). Default '10mb'. */
@@ -78,6 +90,8 @@ export interface IsolateOptions {
   readonly memory?: string;
 }
 
+export type { BreakerOptions, StormOptions } from './storm-options.ts';
+
 const NAMES: Readonly<Record<keyof ConsumeOptions, true>> = {
   maxAttempts: true,
   backoff: true,
@@ -86,6 +100,10 @@ const NAMES: Readonly<Record<keyof ConsumeOptions, true>> = {
   heartbeat: true,
   timeout: true,
   concurrency: true,
+  rateLimit: true,
+  breaker: true,
+  dependency: true,
+  storm: true,
   ordering: true,
   maxBody: true,
   parking: true,
@@ -131,6 +149,7 @@ export function consumerPolicy(options: ConsumeOptions = {}): ConsumerPolicy {
     laneCap: wholeNumber(parking.get('lane'), 'parking.lane', 1),
     parkCap: wholeNumber(parking.get('quarantine'), 'parking.quarantine', 0),
     version: readVersion(given.get('version')),
+    storm: stormPolicy(given),
   };
   refuseContradictions(given, policy);
   return policy;
@@ -230,9 +249,11 @@ function readJitter(value: unknown): Jitter {
 }
 
 function refuseWrongTypes(given: Given): void {
-  const classify = given.get('classify');
-  if (classify !== undefined && typeof classify !== 'function') {
-    throw optionError('LZ1002', 'classify', `${shown(classify)} is not a function.`, 'Write a function.');
+  for (const name of ['classify', 'dependency']) {
+    const value = given.get(name);
+    if (value !== undefined && typeof value !== 'function') {
+      throw optionError('LZ1002', name, `${shown(value)} is not a function.`, 'Write a function.');
+    }
   }
   for (const name of ['poison', 'transient']) {
     const value = given.get(name);

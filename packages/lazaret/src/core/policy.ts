@@ -1,4 +1,6 @@
 import type { Backoff, Jitter } from './backoff.ts';
+import type { Rate } from './duration.ts';
+import type { Mechanism, StormOverrides } from './storm/numbers.ts';
 
 /** What `decide` needs to know of a consumer's options. All times in whole milliseconds. */
 export interface Policy {
@@ -28,4 +30,13 @@ export interface ConsumerPolicy extends Policy {
   /** Successors of a dead key that are parked in the quarantine; beyond it they wait in the queue. */
   readonly parkCap: number;
   readonly version: string | undefined;
+  readonly storm: StormPolicy;
+}
+
+/** What a consumer's options change of storm control. */
+export interface StormPolicy {
+  /** Starts of this queue; unlimited where it is absent. */
+  readonly rate: Rate | undefined;
+  readonly off: readonly Mechanism[];
+  readonly numbers: StormOverrides;
 }

@@ -27,6 +27,7 @@ import { inline } from './inline.ts';
 import { isolated } from './isolate/pool.ts';
 import type { SendOptions } from './outgoing.ts';
 import { send } from './outgoing.ts';
+import type { ReceivedMessage } from './received.ts';
 import { Solo } from './solo.ts';
 import { until } from './until.ts';
 
@@ -41,7 +42,9 @@ export interface AppSetup {
   readonly waitMs: number;
 }
 
-export type QueueOptions<T> = Omit<ConsumeOptions, 'isolate' | 'schema'> & {
+export type QueueOptions<T> = Omit<ConsumeOptions, 'isolate' | 'schema' | 'dependency'> & {
+  /** As of `ConsumeOptions`. */
+  readonly dependency?: (message: ReceivedMessage<T>) => string | undefined;
   /** Standard Schema for the decoded body: `json()` gives what it makes of it, and a violation is poison. None by default. */
   readonly schema?: Schema<T>;
 };
@@ -141,7 +144,13 @@ export function createApp(setup: AppSetup): AnyApp {
     return connecting;
   };
 
-  const register = (queue: string, policy: ConsumerPolicy, fail: Classifier, performer: Performer) => {
+  const register = (
+    queue: string,
+    { dependency }: ConsumeOptions,
+    policy: ConsumerPolicy,
+    fail: Classifier,
+    performer: Performer,
+  ) => {
     if (state !== 'new')
       throw notNow(`queue '${queue}' cannot be added: the app has been started`, "Call it before 'start'.");
     if (consumers.has(queue)) {
@@ -152,7 +161,7 @@ export function createApp(setup: AppSetup): AnyApp {
     const { group, waitMs } = setup;
     consumers.set(queue, {
       policy,
-      make: (around) => new Consumer({ queue, policy, performer, fail, group, waitMs }, around),
+      make: (around) => new Consumer({ queue, policy, performer, fail, dependency, group, waitMs }, around),
     });
   };
 
@@ -200,8 +209,8 @@ export function createApp(setup: AppSetup): AnyApp {
       const fail = classifierOf(options, system);
       const policy = policyOf(options);
       if (handler instanceof URL)
-        register(queue, policy, fail, isolated(handler, options.isolate!, policy, fail, system));
-      else register(queue, policy, fail, inline(handler, fail, options.schema));
+        register(queue, options, policy, fail, isolated(handler, options.isolate!, policy, fail, system));
+      else register(queue, options, policy, fail, inline(handler, fail, options.schema));
       return app;
     },
     consumeBatch(queue: string, given: unknown, third: unknown) {
@@ -212,6 +221,7 @@ export function createApp(setup: AppSetup): AnyApp {
       const batch = batchOptions(filling, policy);
       register(
         queue,
+        options,
         { ...policy, concurrency: concurrency * batch.size },
         fail,
         batched(handler, { ...batch, concurrency }, fail, system, options.schema),

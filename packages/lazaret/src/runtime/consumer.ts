@@ -1,8 +1,12 @@
 import { LazaretError } from '../core/errors.ts';
 import type { ConsumerPolicy } from '../core/policy.ts';
+import { Gate } from '../core/storm/gate.ts';
 import type { Broker, Subscription } from '../ports/broker.ts';
 import type { System } from '../ports/system.ts';
+import { type Alarm, alarm } from './alarm.ts';
 import { asError } from './as-error.ts';
+import { Credit } from './credit.ts';
+import { dependencyOf } from './dependency-of.ts';
 import type { Announcer } from './events.ts';
 import type { Counts, QueueHealth } from './health.ts';
 import { problems } from './health.ts';
@@ -18,6 +22,7 @@ export interface ConsumerSetup {
   readonly policy: ConsumerPolicy;
   readonly performer: Performer;
   readonly fail: Classifier;
+  readonly dependency: ((message: never) => string | undefined) | undefined;
   readonly group: string | undefined;
   /** How long a pull of an empty queue waits. */
   readonly waitMs: number;
@@ -57,9 +62,15 @@ export class Consumer implements Soloist {
   readonly #suspects: Run[] = [];
   #brokersSuspects = 0;
   #toldSuspects = 0;
+  readonly #gate: Gate;
+  /** Rings when storm control may admit more by itself. */
+  readonly #admission: Alarm;
+  /** Nothing may start. */
+  #shut = false;
   #subscription!: Subscription;
   #life!: Life;
   #puller!: Puller;
+  #credit!: Credit;
   #starting: Promise<void> | undefined;
   #state: QueueHealth['state'] = 'starting';
   #closed = false;
@@ -73,6 +84,14 @@ export class Consumer implements Soloist {
     this.#setup = setup;
     this.#around = around;
     this.#system = around.system;
+    const { concurrency, timeoutMs, maxAttempts, storm } = setup.policy;
+    const { rate, ...changed } = storm;
+    const limits = { concurrency, timeoutMs, maxAttempts, ...(rate === undefined ? {} : { rate }) };
+    this.#gate = new Gate({ ...limits, ...changed }, this.#system.monotonic());
+    this.#admission = alarm(this.#system, () => {
+      this.#wake();
+      return Number.POSITIVE_INFINITY;
+    });
   }
 
   /** Subscribes and begins to pull. Rejects where the broker refuses the queue, cannot promise its order, or a stop came first. */
@@ -96,8 +115,11 @@ export class Consumer implements Soloist {
 
   #run(): void {
     const { system, events, solo } = this.#around;
+    const { dependency, policy } = this.#setup;
     this.#life = new Life({
       ...this.#setup,
+      gate: this.#gate,
+      dependency: dependency && dependencyOf(dependency, (error) => this.#life.report.trouble('dependency', error)),
       subscription: this.#subscription,
       system,
       events,
@@ -108,12 +130,17 @@ export class Consumer implements Soloist {
       },
     });
     this.#puller = new Puller(this.#subscription, system, {
-      arrived: (deliveries) => {
+      arrived: (deliveries, asked) => {
+        this.#gate.handBack(asked - deliveries.length);
         this.#life.arrive(deliveries);
         this.#wake();
       },
+      failed: (asked) => this.#gate.handBack(asked),
       trouble: (error) => events.tell('trouble', { queue: this.queue, verb: 'pull', error }),
     });
+    this.#credit = new Credit(this.#subscription, 2 * policy.concurrency, system, (error) =>
+      this.#life.report.trouble('credit', error),
+    );
     this.#state = 'running';
     solo.join(this);
     this.#tellSuspects();
@@ -159,10 +186,36 @@ export class Consumer implements Soloist {
   readonly #turn = (): void => {
     this.#scheduled = false;
     const answers = this.#life.turn();
-    if (this.#state === 'running' && !this.#closed) this.#puller.pull(this.#life.room);
+    if (this.#state === 'running') {
+      const now = this.#system.monotonic();
+      this.#followGate(now);
+      if (!this.#closed && this.#puller.idle) this.#pull(now);
+    }
+    for (const change of this.#gate.changes()) this.#life.report.storm(change);
     if (answers !== undefined) void answers.then(this.#answered);
     this.#look();
   };
+
+  /** What storm control does not admit is not asked for: the queue is the buffer. */
+  #pull(now: number): void {
+    const { room, ready } = this.#life;
+    if (room <= 0) return;
+    const admitted = this.#gate.admit(room, ready, now);
+    if (admitted > 0) this.#puller.pull(admitted);
+    else this.#admission.by(this.#gate.nextAt(ready, now));
+  }
+
+  /** While nothing may start, what is prefetched goes back, here and at the broker. Handlers that run keep their leases. */
+  #followGate(now: number): void {
+    const breadth = this.#gate.breadth(now);
+    this.#credit.want(2 * Math.min(breadth, this.#setup.policy.concurrency), now);
+    if (breadth > 0) this.#shut = false;
+    else if (!this.#shut) {
+      this.#shut = true;
+      this.#puller.hush();
+      this.#life.turnAwayReady();
+    }
+  }
 
   /** An open pull wakes us anyway. */
   readonly #answered = (): void => {
@@ -211,7 +264,8 @@ export class Consumer implements Soloist {
   }
 
   async runSuspect(): Promise<SuspectRun> {
-    if (this.#state !== 'running') return 'none';
+    // n.b. while nothing may start, a suspect that is fetched would only be given back.
+    if (this.#state !== 'running' || this.#gate.breadth(this.#system.monotonic()) === 0) return 'none';
     const suspect = this.#ownSuspect() ?? (await this.#brokersSuspect());
     if (suspect === 'failed') return 'failed';
     if (suspect === undefined) return 'none';
@@ -293,6 +347,8 @@ export class Consumer implements Soloist {
 
   async #leave(): Promise<void> {
     this.#around.solo.leave(this);
+    this.#admission.stop();
+    this.#credit?.stop();
     this.#puller?.end();
     this.#life?.end();
     try {
@@ -306,13 +362,13 @@ export class Consumer implements Soloist {
   health(): QueueHealth {
     const { concurrency } = this.#setup.policy;
     const { waitMs } = this.#setup;
-    if (this.#life === undefined) return { ...NOT_STARTED, state: this.#state };
+    const now = this.#system.monotonic();
+    if (this.#life === undefined) return { ...NOT_STARTED, state: this.#state, storm: this.#gate.view(now) };
     const { waiting, unsettled } = this.#life;
     const { running, held, abandoned } = this.#life.slots;
     const { counts, lastSettleAt } = this.#life.report;
     const { lastAt, askedAt } = this.#puller;
-    const unansweredPullMs = askedAt === undefined ? 0 : this.#system.monotonic() - askedAt;
-    const now = this.#system.monotonic();
+    const unansweredPullMs = askedAt === undefined ? 0 : now - askedAt;
     const found = problems({
       abandoned,
       concurrency,
@@ -331,6 +387,7 @@ export class Consumer implements Soloist {
       abandoned,
       suspects: this.#brokersSuspects + this.#suspects.length,
       counts: { ...counts },
+      storm: this.#gate.view(now),
       ...(lastAt === undefined ? {} : { lastPullAt: lastAt }),
       ...(lastSettleAt === undefined ? {} : { lastSettleAt }),
       problems: found,
@@ -338,7 +395,7 @@ export class Consumer implements Soloist {
   }
 }
 
-const NOT_STARTED: QueueHealth = {
+const NOT_STARTED: Omit<QueueHealth, 'storm'> = {
   ok: true,
   state: 'starting',
   running: 0,

@@ -1,7 +1,9 @@
 import { parseDuration } from '../core/duration.ts';
 import { LazaretError } from '../core/errors.ts';
+import { optionError, shown } from '../core/option-error.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Delivery } from '../ports/broker.ts';
+import { dependencyDown } from './dependency-down.ts';
 import type { Episode } from './episode.ts';
 import type { Run } from './run.ts';
 
@@ -26,12 +28,24 @@ export interface Context {
   skip(why: string): void;
   /** Asks for `time` ('2m') more from now: moves the deadline and the lease. `false`: the message is not ours any more. */
   extend(time: string): Promise<boolean>;
+  /**
+   * Says, before it is called, that this run needs `name` ('payments'): its failures count there, and messages of others flow on while it
+   * is down. Throws LZ1209 while nothing may call it: let it through, and the message is given back, uncharged, until it may.
+   */
+  dependency(name: string): void;
 }
 
-/** Moves deadlines and leases; the consumer's watch. */
+/** What a run asks of its consumer. */
 export interface Keeper {
   /** `false`: it is not ours any more, or cannot be kept so long. */
   prolong(run: Run, ms: number): Promise<boolean>;
+  /** A run turns out to need a dependency. Answers for how long it may not call it, and why; `undefined` where it may. */
+  need(run: Run, dependency: string): Refusal | undefined;
+}
+
+export interface Refusal {
+  readonly forMs: number;
+  readonly why: string;
 }
 
 /** The context of one episode: after it, its words are refused and its `extend` answers `false`. */
@@ -88,6 +102,14 @@ export class RunContext implements Context {
   async extend(time: string): Promise<boolean> {
     const ms = parseDuration(time, 'extend');
     return this.#episode.listened && this.#keeper.prolong(this.#run, ms);
+  }
+
+  dependency(name: string): void {
+    if (typeof name !== 'string' || name === '') {
+      throw optionError('LZ1002', 'dependency', `${shown(name)} is no name.`, "Write ctx.dependency('payments').");
+    }
+    const refusal = this.#episode.listened ? this.#keeper.need(this.#run, name) : undefined;
+    if (refusal !== undefined) throw dependencyDown(name, refusal);
   }
 
   /** The first word stands; another one, or one that comes too late, is the handler's mistake, and is told to it. */

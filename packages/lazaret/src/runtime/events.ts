@@ -1,6 +1,7 @@
 import { clip } from '../core/clip.ts';
 import type { Reason } from '../core/evidence.ts';
 import { normalise } from '../core/normalise.ts';
+import type { BreakerState } from '../core/storm/breaker.ts';
 import type { LogFields, Logger } from '../ports/logger.ts';
 import type { System } from '../ports/system.ts';
 import { Throttle } from './throttle.ts';
@@ -32,10 +33,26 @@ export interface Events {
   trouble: {
     /** `undefined`: it is the app's own connection. */
     readonly queue: string | undefined;
-    readonly verb: 'pull' | 'settle' | 'extend' | 'begin' | 'alone' | 'close';
+    readonly verb: 'pull' | 'settle' | 'extend' | 'begin' | 'alone' | 'credit' | 'dependency' | 'close';
     readonly error: Error;
   };
   stopped: { readonly queue: string };
+  /** A breaker of this queue changed: of one dependency, or of all of it. `forMs`: how long it stays so, at most. */
+  breaker: StormEvent & { readonly dependency?: string; readonly state: BreakerState; readonly forMs?: number };
+  /** Nothing of this queue starts: nearly everything fails with one fingerprint, or a person said so. */
+  paused: StormEvent & { readonly fingerprint?: string; readonly forMs: number };
+  resumed: StormEvent;
+  /** What fails with this fingerprint goes no further into the quarantine: it waits in the queue, uncharged. */
+  fused: StormEvent & { readonly fingerprint: string };
+  'fuse-cleared': StormEvent & { readonly fingerprint: string };
+  /** So many different messages fail with this fingerprint that it is none of theirs: they are slowed, and not charged. */
+  systemic: StormEvent & { readonly fingerprint: string };
+  'systemic-cleared': StormEvent & { readonly fingerprint: string };
+}
+
+export interface StormEvent {
+  readonly queue: string;
+  readonly why: string;
 }
 
 export interface MessageEvent {
@@ -69,6 +86,13 @@ const LOUD: Partial<Record<EventName, Level>> = {
   'running-alone': 'warn',
   trouble: 'error',
   stopped: 'info',
+  breaker: 'warn',
+  paused: 'warn',
+  resumed: 'warn',
+  fused: 'warn',
+  'fuse-cleared': 'warn',
+  systemic: 'warn',
+  'systemic-cleared': 'warn',
 };
 
 /** The same trouble is logged at most so often: a broker that is away fails every heartbeat of every message. */

@@ -1,3 +1,5 @@
+import type { GateView } from '../core/storm/view.ts';
+
 /** Progress, not life: a process can be up and do nothing. */
 export interface Health {
   /** `false` when a queue has a problem. */
@@ -21,6 +23,8 @@ export interface QueueHealth {
   /** Messages that wait to run alone. */
   readonly suspects: number;
   readonly counts: Counts;
+  /** Breakers, limits and what is paused, and why. */
+  readonly storm: GateView;
   /** Epoch milliseconds of the last answered pull, and of the last confirmed settlement. */
   readonly lastPullAt?: number;
   readonly lastSettleAt?: number;

@@ -1,6 +1,7 @@
 import type { Failure, Outcome } from '../core/outcome.ts';
 import type { Context, Keeper } from './context.ts';
 import { RunContext } from './context.ts';
+import { refusedDependency } from './dependency-down.ts';
 import { Incoming, type ReceivedMessage } from './received.ts';
 import type { Run } from './run.ts';
 import type { Schema } from './schema.ts';
@@ -45,5 +46,6 @@ export function inline<T>(handler: Handler<T>, fail: Classifier, schema?: Schema
 /** What was said by name stands, but for `skip`: nothing is acknowledged after a throw. */
 export function afterThrow(run: Run, thrown: unknown, fail: Classifier): Outcome {
   const { said } = run;
-  return said !== undefined && said.kind !== 'skip' ? said : { kind: 'failed', failure: fail(thrown) };
+  if (said !== undefined && said.kind !== 'skip') return said;
+  return refusedDependency(thrown) ?? { kind: 'failed', failure: fail(thrown) };
 }

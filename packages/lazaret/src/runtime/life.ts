@@ -5,9 +5,13 @@ import type { Decision, Outcome } from '../core/outcome.ts';
 import type { Terms } from '../core/placement.ts';
 import { due, place, placeElsewhere } from '../core/placement.ts';
 import type { ConsumerPolicy } from '../core/policy.ts';
+import type { Gate } from '../core/storm/gate.ts';
+import { tempered } from '../core/storm/verdict.ts';
 import type { Delivery, Settlement, Subscription } from '../ports/broker.ts';
 import type { System } from '../ports/system.ts';
+import type { Keeper, Refusal } from './context.ts';
 import { deadlineError } from './deadline-error.ts';
+import type { DependencyOf } from './dependency-of.ts';
 import type { Announcer } from './events.ts';
 import { evidenceOf } from './evidence-of.ts';
 import type { Classifier, Performer } from './inline.ts';
@@ -28,6 +32,10 @@ export interface LifeSetup {
   readonly policy: ConsumerPolicy;
   readonly performer: Performer;
   readonly fail: Classifier;
+  /** Names what a message will need, where the user says how. */
+  readonly dependency: DependencyOf | undefined;
+  /** Storm control: whether a message may start, and whose fault its failure is. */
+  readonly gate: Gate;
   readonly subscription: Subscription;
   readonly system: System;
   readonly events: Announcer;
@@ -58,9 +66,9 @@ const KEY_DIED: Outcome = {
 
 /**
  * The life of every message of one queue, in a fixed order:
- * arrive → key lane → due? → precheck → start → handler → decide → settle | hold → report.
+ * arrive → key lane → due? → precheck → gate → start → handler → whose fault → decide → settle | hold → report.
  */
-export class Life {
+export class Life implements Keeper {
   readonly report: Report;
   readonly slots: Slots;
   readonly #setup: LifeSetup;
@@ -115,7 +123,11 @@ export class Life {
 
   arrive(deliveries: readonly Delivery[]): void {
     const now = this.#system.monotonic();
-    for (const delivery of deliveries) this.#arrive(this.#take(delivery, now), now);
+    for (const delivery of deliveries) {
+      const run = this.#take(delivery, now);
+      run.admitted = true;
+      this.#arrive(run, now);
+    }
   }
 
   /** The suspect that is asked for while nothing else of this process is started or unsettled. */
@@ -183,6 +195,13 @@ export class Life {
       this.#end(run, { kind: 'givenBack', delayMs: BUSY_MS, why }, elsewhere);
       return;
     }
+    const { gate, dependency } = this.#setup;
+    if (dependency !== undefined) run.dependency = dependency(run);
+    const waitMs = gate.enter(run, now);
+    if (waitMs > 0) {
+      this.#release(run, waitMs, gate.whyNot(run.dependency, now));
+      return;
+    }
     this.slots.become(run, 'running');
     if (this.#starter.start(run)) this.#run(run, now);
     else this.#setup.wake();
@@ -212,7 +231,7 @@ export class Life {
   /** A handler that was given up meanwhile is not listened to: its message may be in other hands, or run here again. */
   async #perform(run: Run): Promise<void> {
     const episode = run.begin();
-    const outcome = await this.#setup.performer.perform(run, this.#watch);
+    const outcome = await this.#setup.performer.perform(run, this);
     if (episode.listened) this.#conclude(run, outcome);
     else this.#abandonedReturned();
   }
@@ -223,19 +242,30 @@ export class Life {
     // n.b. a handler that returns because the app stops has not done its work.
     const meant = this.#stopping && run.aborted && isOwnEnd(outcome) ? STOPPING : outcome;
     if (meant.kind === 'done') {
+      this.#setup.gate.outcome(run, meant, this.#system.monotonic(), 0);
       this.#end(run, meant, ACK);
       return;
     }
-    const decision = decide(this.#policy, meant, {
-      attempt: run.delivery.attempt,
-      charged: true,
-      draw: (n) => draw(run.drawId(this.#system), n),
-    });
+    const decision = this.#decide(run, meant);
     this.#end(
       run,
       meant,
       this.#stopping ? placeElsewhere(decision, this.#terms(run)) : place(decision, this.#terms(run)),
     );
+  }
+
+  /** Only its own guilt is charged. What is not comes again at a random time: by its attempt it would always be the same one. */
+  #decide(run: Run, outcome: Outcome): Decision {
+    const system = this.#system;
+    const verdict = this.#setup.gate.outcome(run, outcome, system.monotonic(), system.random());
+    const { charged, why } = verdict;
+    run.uncharged = why;
+    const decision = decide(this.#policy, outcome, {
+      attempt: run.delivery.attempt,
+      charged,
+      draw: charged ? (n) => draw(run.drawId(system), n) : () => system.random(),
+    });
+    return tempered(decision, verdict);
   }
 
   #terms(run: Run): Terms {
@@ -245,11 +275,17 @@ export class Life {
   /** Settled or held. Its slot is free from here on. */
   #end(run: Run, outcome: Outcome, decision: Decision): void {
     run.outcome = outcome;
+    this.#leaveGate(run);
     if (run.episode !== undefined) run.episode.listened = false;
     if (decision.verb === 'hold') this.#hold(run, decision);
     else this.#settle(run, outcome, decision);
     this.#startReady();
     this.#setup.wake();
+  }
+
+  /** Only who has not told it an outcome is still in there. */
+  #leaveGate(run: Run): void {
+    if (run.scope !== undefined || run.admitted) this.#setup.gate.leave(run, this.#system.monotonic());
   }
 
   /** Heartbeat and deadline end before anything is written, and whoever waited behind it goes its way. */
@@ -351,6 +387,7 @@ export class Life {
   /** Keeps its lease and waits until it may run alone. */
   #setAside(run: Run): void {
     run.alone = false;
+    this.#leaveGate(run);
     this.slots.become(run, 'waiting');
     this.#setup.setAside(run);
     this.#startReady();
@@ -399,6 +436,7 @@ export class Life {
     this.report.lost(run, why);
     if (run.state === 'over') return;
     this.#abandon(run, notOurs(why));
+    this.#leaveGate(run);
     this.#watch.drop(run);
     this.slots.become(run, 'over');
   }
@@ -414,6 +452,19 @@ export class Life {
   #abandonedReturned(): void {
     this.slots.returned();
     this.#setup.wake();
+  }
+
+  // --- what a run asks for ----------------------------------------------------------------------------------------
+
+  prolong(run: Run, ms: number): Promise<boolean> {
+    return this.#watch.prolong(run, ms);
+  }
+
+  need(run: Run, dependency: string): Refusal | undefined {
+    const { gate } = this.#setup;
+    const now = this.#system.monotonic();
+    const forMs = gate.need(run, dependency, now);
+    return forMs === 0 ? undefined : { forMs, why: gate.whyNot(dependency, now) };
   }
 
   // --- the turn ---------------------------------------------------------------------------------------------------
@@ -440,6 +491,11 @@ export class Life {
     return Math.min(this.slots.free - this.#ready.length, credit);
   }
 
+  /** Arrived, with nothing before them but the slots. */
+  get ready(): number {
+    return this.#ready.length;
+  }
+
   /** Started or not yet confirmed. Held messages and abandoned handlers are not counted. */
   get unfinished(): number {
     return this.slots.running + this.#ready.length + this.unsettled;
@@ -456,6 +512,12 @@ export class Life {
 
   get waiting(): number {
     return this.#lanes.waiting + this.#ready.length;
+  }
+
+  /** Nothing may start: what waits for a slot goes back. */
+  turnAwayReady(): void {
+    const now = this.#system.monotonic();
+    for (const run of this.#ready.splice(0)) if (run.state === 'waiting') this.#start(run, now);
   }
 
   // --- pausing and stopping ---------------------------------------------------------------------------------------

@@ -3,8 +3,10 @@ import type { Cancel, System } from '../ports/system.ts';
 import { asError } from './as-error.ts';
 
 export interface PullsSeen {
-  /** Also with none, when the queue stayed empty. */
-  arrived(deliveries: readonly Delivery[]): void;
+  /** Of the `asked` for; also none, when the queue stayed empty. */
+  arrived(deliveries: readonly Delivery[], asked: number): void;
+  /** So many will not come: the broker failed. */
+  failed(asked: number): void;
   trouble(error: Error): void;
 }
 
@@ -32,6 +34,11 @@ export class Puller {
 
   get asking(): boolean {
     return this.#state === 'asking';
+  }
+
+  /** It may be asked for more. */
+  get idle(): boolean {
+    return this.#state === 'idle';
   }
 
   /** Epoch milliseconds of the last answer. */
@@ -77,24 +84,25 @@ export class Puller {
     try {
       deliveries = await this.#subscription.pull(max, this.#controller.signal);
     } catch (thrown) {
-      this.#failed(asError(thrown));
+      this.#failed(asError(thrown), max);
       return;
     }
     this.#state = 'idle';
     this.#failures = 0;
     this.#failingSince = undefined;
     this.#lastAt = this.#system.now();
-    this.#seen.arrived(deliveries);
+    this.#seen.arrived(deliveries, max);
   }
 
-  #failed(error: Error): void {
+  #failed(error: Error, asked: number): void {
     this.#state = 'waiting';
     this.#failingSince ??= this.#system.monotonic();
     const ceiling = Math.min(FIRST_WAIT_MS * 2 ** Math.min(this.#failures++, 20), LONGEST_WAIT_MS);
+    this.#seen.failed(asked);
     this.#seen.trouble(error);
     this.#again = this.#system.after(ceiling * (0.5 + 0.5 * this.#system.random()), () => {
       this.#state = 'idle';
-      this.#seen.arrived([]);
+      this.#seen.arrived([], 0);
     });
   }
 }

@@ -1,3 +1,4 @@
+import type { StormChange } from '../core/storm/changes.ts';
 import type { Delivery, Settlement } from '../ports/broker.ts';
 import type { System } from '../ports/system.ts';
 import type { Announcer, Events, MessageEvent } from './events.ts';
@@ -84,6 +85,10 @@ export class Report {
     this.#events.tell('abandoned', { ...about(run), abandoned, why: reason.message });
   }
 
+  storm({ what, ...change }: StormChange): void {
+    if (this.#events.heard(what)) this.#events.tell(what, { queue: this.#queue, ...change } as never);
+  }
+
   trouble(verb: Events['trouble']['verb'], error: Error): void {
     this.#events.tell('trouble', { queue: this.#queue, verb, error });
   }
@@ -105,6 +110,7 @@ function skipped({ outcome }: Run): { skipped?: string } {
   return outcome?.kind === 'skip' ? { skipped: outcome.why } : {};
 }
 
-function whyOfRun({ outcome }: Run): string {
-  return outcome === undefined ? '' : whyOf(outcome);
+function whyOfRun({ outcome, uncharged }: Run): string {
+  const why = outcome === undefined ? '' : whyOf(outcome);
+  return uncharged === '' ? why : `${why} (not charged: ${uncharged})`;
 }

@@ -119,7 +119,7 @@ export function resilientOn<T>(
   };
 }
 
-const NO_KEEPER: Keeper = { prolong: async () => false };
+const NO_KEEPER: Keeper = { prolong: async () => false, need: () => undefined };
 
 function deliveryOf(message: LoopMessage, system: System): Delivery {
   const {

@@ -1,4 +1,6 @@
 import type { Outcome } from '../core/outcome.ts';
+import type { Passage } from '../core/storm/gate.ts';
+import type { Scope } from '../core/storm/scope.ts';
 import type { Delivery, Settlement } from '../ports/broker.ts';
 import type { System } from '../ports/system.ts';
 import { Episode } from './episode.ts';
@@ -10,7 +12,7 @@ import { Episode } from './episode.ts';
 export type RunState = 'waiting' | 'held' | 'running' | 'over';
 
 /** One delivery in our hands: the only mutable thing the runtime keeps per message. Times are monotonic ms; Infinity where there is none. */
-export class Run {
+export class Run implements Passage {
   /** Replaced when the message is held: the next run here is the next attempt. */
   delivery: Delivery;
   state: RunState = 'waiting';
@@ -37,6 +39,14 @@ export class Run {
   deaths = 0;
   /** How the last run ended, for what is told once the settlement is confirmed. */
   outcome: Outcome | undefined;
+  /** Why its failure costs it nothing; empty where it does. */
+  uncharged = '';
+  dependency: string | undefined;
+  /** It was pulled for what storm control admitted. */
+  admitted = false;
+  /** Storm control's own: where it runs, and since when. */
+  scope: Scope | undefined;
+  enteredAt = 0;
   /** What was last handed over about it; an older word is not said again. */
   settlement: Settlement | undefined;
   /** Somebody else has it, or will have it: nothing is said about it any more. */
@@ -52,6 +62,15 @@ export class Run {
   constructor(delivery: Delivery, pulledAt: number) {
     this.delivery = delivery;
     this.pulledAt = pulledAt;
+  }
+
+  /** Its id, by which storm control tells messages apart. */
+  get message(): string | undefined {
+    return this.delivery.message.id;
+  }
+
+  get attempt(): number {
+    return this.delivery.attempt;
   }
 
   /** A handler starts. What an earlier one still says is not heard. */

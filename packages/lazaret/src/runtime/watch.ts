@@ -26,7 +26,7 @@ export interface WatchSeen {
  * Everything in our hands that time can change: leases are lengthened at half their life, handlers stopped at their deadline,
  * held runs woken when due. One timer in all; a message that ends early costs two list operations.
  */
-export class Watch implements Keeper {
+export class Watch implements Pick<Keeper, 'prolong'> {
   readonly #subscription: Subscription;
   readonly #system: System;
   readonly #leaseMs: number;

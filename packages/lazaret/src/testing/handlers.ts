@@ -2,7 +2,7 @@ import { LazaretError } from '../core/errors.ts';
 import type { HeaderList, HeaderValue } from '../core/message.ts';
 import { NO_HEADERS } from '../core/message.ts';
 import type { Outcome } from '../core/outcome.ts';
-import type { Context } from '../runtime/context.ts';
+import type { Context, Refusal } from '../runtime/context.ts';
 import { RunContext } from '../runtime/context.ts';
 import { encode, headersOf } from '../runtime/outgoing.ts';
 import type { ReceivedMessage } from '../runtime/received.ts';
@@ -40,6 +40,8 @@ export interface FakeContextOptions {
   readonly firstSeenAt?: number;
   /** What `extend` answers. Default `true`. */
   readonly extends?: boolean;
+  /** `dependency` throws, as while a breaker is open. Default `false`. */
+  readonly down?: boolean;
 }
 
 export interface FakeContext extends Context {
@@ -54,14 +56,15 @@ export function fakeContext(options: FakeContextOptions = {}): FakeContext {
   const { queue = 'test', id = 'm-1', attempt = 1, strikes = 0, firstSeenAt = 0 } = options;
   const message = { id, body: null, headers: NO_HEADERS };
   const run = new Run({ message, source: { queue }, receipt: undefined, attempt, strikes, firstSeenAt }, 0);
-  return new Fake(run, options.extends ?? true);
+  const refusal = options.down === true ? { forMs: 5_000, why: 'the test says so' } : undefined;
+  return new Fake(run, options.extends ?? true, refusal);
 }
 
 class Fake extends RunContext implements FakeContext {
   readonly #run: Run;
 
-  constructor(run: Run, mayExtend: boolean) {
-    super(run, { prolong: async () => mayExtend });
+  constructor(run: Run, mayExtend: boolean, refusal: Refusal | undefined) {
+    super(run, { prolong: async () => mayExtend, need: () => refusal });
     this.#run = run;
   }
 

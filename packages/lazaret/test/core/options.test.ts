@@ -26,6 +26,7 @@ const BY_DEFAULT: ConsumerPolicy = {
   laneCap: 100,
   parkCap: 1000,
   version: undefined,
+  storm: { rate: undefined, off: [], numbers: {} },
 };
 
 describe('consumerPolicy', () => {

@@ -95,7 +95,7 @@ describe('a batch', () => {
   it('fails each of many by name', async () => {
     const { system, process, of } = scene();
     const { app } = process();
-    app.consumeBatch('orders', { size: 200, within: '1s' }, (messages, ctx) => {
+    app.consumeBatch('orders', { size: 200, within: '1s', storm: false }, (messages, ctx) => {
       for (const message of messages) ctx.fail(message, new Poison(`no ${message.id}`));
     });
     await app.start();

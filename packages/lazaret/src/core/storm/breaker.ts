@@ -88,6 +88,20 @@ export class Breaker {
     }
   }
 
+  /** How many may run at once, whatever runs. */
+  breadth(now: number): number {
+    switch (this.state(now)) {
+      case 'closed':
+        return Number.POSITIVE_INFINITY;
+      case 'open':
+        return 0;
+      case 'half-open':
+        return 1;
+      case 'ramping':
+        return this.#slots(now);
+    }
+  }
+
   /**
    * Whether another message should probe, since this one was the last to: asked of a message, it waits once, and where it is
    * the only one it probes when it comes again.

@@ -12,6 +12,7 @@ import { RateLimit } from './rate-limit.ts';
 import { type Scope, Scopes } from './scope.ts';
 import { slowMs } from './slow.ts';
 import { Systemic } from './systemic.ts';
+import { CHARGED, type Verdict } from './verdict.ts';
 import { type GateView, viewOfBreaker, viewOfScope } from './view.ts';
 
 export interface GateOptions {
@@ -27,28 +28,18 @@ export interface GateOptions {
   readonly numbers?: StormOverrides;
 }
 
-/** A run as the gate sees it. The runtime keeps it; the gate alone writes the two fields that are not readonly. */
+/** A run as the gate sees it. The runtime keeps it; after it has arrived the gate alone writes the fields that are not readonly. */
 export interface Passage {
   /** The message's id. Messages without one count as one and the same. */
   readonly message: string | undefined;
-  /** The dependency that it will need, where that is known before it runs. */
-  readonly dependency: string | undefined;
+  /** The dependency that it will need, where that is known before it runs; or the one that it turned out to need. */
+  dependency: string | undefined;
   readonly attempt: number;
+  /** It came with a token: `admit` asked for it. */
+  admitted: boolean;
   /** Where it runs; `undefined` before it entered and after it ended. */
   scope: Scope | undefined;
   enteredAt: number;
-}
-
-/** What storm control says to an outcome, for `decide` and after it. */
-export interface Verdict {
-  /** `Facts.charged` of `decide`. */
-  readonly charged: boolean;
-  /** The next run starts no earlier than this. */
-  readonly slowMs: number;
-  /** It may not go into the quarantine: it is released after `slowMs`, whatever `decide` would say. */
-  readonly fused: boolean;
-  /** Why it is not charged, for people; empty where it is. */
-  readonly why: string;
 }
 
 /** What a person can set. All of it has an end; `forMs` of 0 ends it now. `why` is told on. */
@@ -70,7 +61,6 @@ export type Command =
 
 type Failed = Extract<Outcome, { readonly failure: Failure }>;
 
-const CHARGED: Verdict = { charged: true, slowMs: 0, fused: false, why: '' };
 /** Told with what a person set, so that nobody looks for another cause. */
 const BY_HAND = 'by hand: ';
 const CLEAR = 'its share has been clear for long enough';
@@ -84,13 +74,12 @@ const CLEAR = 'its share has been clear for long enough';
  *
  * 1. **Before a pull**, `admit` says for how many messages to ask. When it says 0, ask again after the next outcome or at
  *    `nextAt`, whichever comes first: one timer in all. When a pull brings fewer, `handBack` the rest.
- * 2. **Before a start**, every message asks `enter`, wherever it comes from; one that took no token (a held message that is due,
- *    a suspect) asks `admit(1, 0, now)` first. 0: it runs. Else it is given back, uncharged, for so many milliseconds, with its
- *    token. So what was prefetched when a breaker opened goes back when its turn comes.
- * 3. **After an outcome and before `decide`**, `outcome`: exactly once for each run that entered, `givenBack` for one that was lost
- *    or given up; also for a refusal. `charged` goes into `decide`: a refund is an uncharged release and nothing else. The
- *    decision's delay becomes at least `slowMs`. A `fused` message is released, whatever was decided, and no letter is written.
- * 4. **At the end of a turn**, `changes` are told as events.
+ * 2. **Before a start**, every message asks `enter`, wherever it comes from. 0: it runs. Else it is given back, uncharged, for so
+ *    many milliseconds. So what was prefetched when a breaker opened goes back when its turn comes. A run that turns out to `need`
+ *    a dependency asks for that, too.
+ * 3. **After an outcome and before `decide`**, `outcome`: once for each run that entered, also for a refusal; `leave` for one that
+ *    ends without, or never starts. The `tempered` decision heeds what it says.
+ * 4. **At the end of a turn**, `changes` are told as events, and where `breadth` is 0 nothing is kept that may not start.
  */
 export class Gate {
   readonly #maxAttempts: number;
@@ -147,17 +136,59 @@ export class Gate {
     return this.#scopes.room(now) <= waiting ? this.#scopes.nextAt(now) : now + this.#rate.waitMs(now);
   }
 
+  /** How many may run at once; 0 while nothing may start. */
+  breadth(now: number): number {
+    return Math.min(this.#pause.breaker.breadth(now), this.#scopes.breadth(now));
+  }
+
   /** 0: the message runs from now on. Else it may not, and comes back after so many milliseconds. */
   enter(passage: Passage, now: number): number {
+    if (!passage.admitted && this.#rate.take(1, now) === 0) return Math.max(1, Math.ceil(this.#rate.waitMs(now)));
+    passage.admitted = true;
     const scope = this.#scopes.of(passage.dependency, now);
     const full = scope.room(now) <= 0 || this.#pause.breaker.room(this.#inFlight, now) <= 0;
-    if (full || !this.#takesItsTurn(scope, passage, now)) return this.#turnAway(scope, passage, now);
+    if (full || !this.#takesItsTurn(scope, passage, now)) {
+      this.#handBackItsToken(passage);
+      return this.#turnAway(scope, passage, now);
+    }
+    passage.admitted = false;
+    this.#inFlight++;
+    this.#moveIn(scope, passage, now);
+    return 0;
+  }
+
+  /** A run turns out to need `dependency`. 0: it goes on, and what becomes of it says something about that. Else it may not. */
+  need(passage: Passage, dependency: string, now: number): number {
+    const { scope, enteredAt } = passage;
+    const needed = this.#scopes.of(dependency, now);
+    if (scope === undefined || scope === needed) return 0;
+    if (needed.room(now) <= 0 || !this.#takesItsTurn(needed, passage, now)) return this.#turnAway(needed, passage, now);
+    scope.inFlight--;
+    scope.breaker.left(enteredAt, now);
+    passage.dependency = dependency;
+    this.#moveIn(needed, passage, now);
+    return 0;
+  }
+
+  #moveIn(scope: Scope, passage: Passage, now: number): void {
     scope.inFlight++;
     scope.entered++;
-    this.#inFlight++;
     passage.scope = scope;
     passage.enteredAt = now;
-    return 0;
+  }
+
+  /** Why a message that needs `dependency` may not start, for people. */
+  whyNot(dependency: string | undefined, now: number): string {
+    const scope = this.#scopes.of(dependency, now);
+    const about = scope.dependency === undefined ? '' : ` for ${scope.dependency}`;
+    const why = this.#pause.breaker.why(now) || scope.breaker.why(now);
+    return why === '' ? `as many run${about} as may` : `${why}${about}`;
+  }
+
+  #handBackItsToken(passage: Passage): void {
+    if (!passage.admitted) return;
+    passage.admitted = false;
+    this.#rate.handBack(1);
   }
 
   #takesItsTurn(scope: Scope, { message }: Passage, now: number): boolean {
@@ -215,8 +246,15 @@ export class Gate {
     }
   }
 
+  /** It was lost or given up, or never starts. */
+  leave(passage: Passage, now: number): void {
+    const scope = this.#leave(passage);
+    if (scope !== undefined) this.#left(scope, passage, now);
+  }
+
   /** Its scope; a second outcome of one run finds none. */
   #leave(passage: Passage): Scope | undefined {
+    this.#handBackItsToken(passage);
     const { scope } = passage;
     if (scope === undefined) return undefined;
     passage.scope = undefined;
@@ -228,7 +266,7 @@ export class Gate {
   #succeeded(scope: Scope, { enteredAt, attempt }: Passage, now: number, chance: number): void {
     this.#successes++;
     scope.guilt.succeeded();
-    scope.budget.earn(attempt);
+    scope.budget.earn(attempt, now);
     scope.concurrency.succeeded(now - enteredAt, scope.inFlight + 1, now);
     scope.breaker.answered('well', enteredAt, now, chance, 0);
     this.#pause.answered('well', undefined, enteredAt, now, chance);

@@ -63,6 +63,8 @@ export interface BudgetNumbers {
   readonly throttledCost: number;
   readonly perSuccess: number;
   readonly perSecond: number;
+  /** How fast tokens come in is reckoned from the successes of this time. */
+  readonly windowMs: number;
   /** Retries are never starved: none waits longer for its tokens. */
   readonly longestWaitMs: number;
 }
@@ -180,9 +182,18 @@ export const STORM: StormNumbers = {
     leastSamples: 20,
     baselineShare: 0.1,
   },
-  // R7 item 4. The longest wait: a minute after an outage everything should flow again. So short a one does not end a collapse
-  // by itself, as five minutes do in the model; the breaker or the bound on concurrency does, and neither needs the other.
-  budget: { tokens: 100, cost: 10, throttledCost: 1, perSuccess: 1, perSecond: 0.5, longestWaitMs: 60_000 },
+  // R7 item 4. The longest wait: that of an open breaker, so that what a short outage turned away does not come back long after
+  // it. So short a one does not end a collapse by itself, as five minutes do in the model; the breaker or the bound on
+  // concurrency does, and neither needs the other.
+  budget: {
+    tokens: 100,
+    cost: 10,
+    throttledCost: 1,
+    perSuccess: 1,
+    perSecond: 0.5,
+    windowMs: 30_000,
+    longestWaitMs: 20_000,
+  },
   // A6.
   guilt: { others: 2, windowMs: 600_000, blindSuccesses: 20 },
   // A6. To stay: eight messages that come back every two minutes are as many.
@@ -225,16 +236,18 @@ export const STORM: StormNumbers = {
 export type StormOverrides = { readonly [M in keyof StormNumbers]?: Partial<StormNumbers[M]> };
 
 /** What can be switched off by name. */
-export type Mechanism =
-  | 'rate'
-  | 'concurrency'
-  | 'latency'
-  | 'breaker'
-  | 'ramp'
-  | 'budget'
-  | 'guilt'
-  | 'fuse'
-  | 'systemic';
+export const MECHANISMS = [
+  'rate',
+  'concurrency',
+  'latency',
+  'breaker',
+  'ramp',
+  'budget',
+  'guilt',
+  'fuse',
+  'systemic',
+] as const;
+export type Mechanism = (typeof MECHANISMS)[number];
 
 const NEVER = Number.POSITIVE_INFINITY;
 

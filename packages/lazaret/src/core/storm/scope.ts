@@ -41,6 +41,11 @@ export class Scope {
     if (room <= 1 && this.breaker.state(now) === 'half-open') return room;
     return Math.min(room, this.concurrency.limit(now) - this.inFlight);
   }
+
+  /** How many may run at once, whatever runs. */
+  breadth(now: number): number {
+    return Math.min(this.breaker.breadth(now), this.concurrency.limit(now));
+  }
 }
 
 export interface ScopeSetup {
@@ -79,14 +84,14 @@ export class Scopes {
   /** How many more may start, over all scopes that messages currently come for. */
   room(now: number): number {
     if (this.#all.length === 1) return this.own.room(now);
-    let room = 0;
-    let live = 0;
-    for (const scope of this.#all) {
-      if (!this.#isLive(scope, now)) continue;
-      live++;
-      room += Math.max(0, scope.room(now));
-    }
-    return live === 0 ? this.own.room(now) : room;
+    const live = this.#live(now);
+    return live.reduce((room, scope) => room + Math.max(0, scope.room(now)), 0);
+  }
+
+  /** How many may run at once, over the same scopes. */
+  breadth(now: number): number {
+    if (this.#all.length === 1) return this.own.breadth(now);
+    return this.#live(now).reduce((breadth, scope) => breadth + scope.breadth(now), 0);
   }
 
   /** When `room` may grow by itself. */
@@ -94,6 +99,12 @@ export class Scopes {
     let at = Number.POSITIVE_INFINITY;
     for (const scope of this.#all) at = Math.min(at, scope.breaker.nextAt(now));
     return at;
+  }
+
+  /** The queue's own, where nobody comes for any. */
+  #live(now: number): readonly Scope[] {
+    const live = this.#all.filter((scope) => this.#isLive(scope, now));
+    return live.length === 0 ? [this.own] : live;
   }
 
   /** One that only failures name takes no messages. */

@@ -125,6 +125,12 @@ class Child implements Keeper {
     this.#say({ kind: 'ended', job, end });
   }
 
+  /** Only told: what may not be called now is known in the parent, and it fails for nothing here. */
+  need(run: Run, dependency: string): undefined {
+    if (this.#current?.run !== run) return;
+    this.#say({ kind: 'needs', job: this.#current.job, dependency: clip(dependency, LONGEST_WHY) });
+  }
+
   prolong(run: Run, ms: number): Promise<boolean> {
     if (this.#current?.run !== run) return Promise.resolve(false);
     const ask = ++this.#lastAsk;

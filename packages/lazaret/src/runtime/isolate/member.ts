@@ -205,6 +205,10 @@ export class Member {
         if (this.#job?.number === reply.job) this.#extend(this.#job, reply.ask, reply.ms);
         else this.#blame('asking for another message');
         break;
+      case 'needs':
+        if (this.#job?.number === reply.job) this.#job.keeper.need(this.#job.run, reply.dependency);
+        else this.#blame('asking for another message');
+        break;
       case 'dying':
         if (this.#job !== undefined) this.#job.lastWords = reply.of;
     }

@@ -27,6 +27,8 @@ export type Reply =
   | { readonly kind: 'ended'; readonly job: number; readonly end: End }
   /** Asks for `ms` more. */
   | { readonly kind: 'extend'; readonly job: number; readonly ask: number; readonly ms: number }
+  /** Its handler needs a dependency from now on. */
+  | { readonly kind: 'needs'; readonly job: number; readonly dependency: string }
   | { readonly kind: 'uses'; readonly bytes: number }
   /** An error that nobody caught is about to end it. */
   | { readonly kind: 'dying'; readonly of: string };
@@ -83,6 +85,8 @@ function isReply(value: unknown): value is Reply {
       return isCount(value.job) && isEnd(value.end);
     case 'extend':
       return isCount(value.job) && isCount(value.ask) && isCount(value.ms, LONGEST_MS);
+    case 'needs':
+      return isCount(value.job) && isText(value.dependency, LONGEST_WHY);
     case 'uses':
       return isCount(value.bytes);
     case 'dying':

@@ -239,7 +239,7 @@ describe('an outcome', () => {
       { length: 12 },
       (_, i) => run(made, failed('unknown', `E${i}`), 0, { id: `m${i}` }).slowMs,
     );
-    expect(waits).toEqual([...new Array(10).fill(0), 20_000, 40_000]);
+    expect(waits).toEqual([...new Array(10).fill(0), 20_000, 20_000]);
     expect(made.enter(passage('fresh'), 0)).toBe(0);
   });
 });
@@ -796,7 +796,6 @@ describe('whatever happens to a gate', () => {
         const waitMs = made.enter(one, now);
         said.push(waitMs);
         if (waitMs === 0) running.push(one);
-        else made.handBack(1);
       }
       for (const one of running.splice(0, step.ends)) said.push(made.outcome(one, step.outcome, now, step.chance));
       said.push(made.changes());

@@ -25,5 +25,5 @@ export function timedOut(kind: Failure['kind'] = 'unknown'): Outcome {
 }
 
 export function passage(message: string | undefined, change: Partial<Passage> = {}): Passage {
-  return { message, dependency: undefined, attempt: 1, scope: undefined, enteredAt: 0, ...change };
+  return { message, dependency: undefined, attempt: 1, admitted: true, scope: undefined, enteredAt: 0, ...change };
 }

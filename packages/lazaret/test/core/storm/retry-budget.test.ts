@@ -12,7 +12,22 @@ function spent(budget: RetryBudget, times: number, now = 0): number[] {
 describe('the retry budget', () => {
   it('pays ten retries at once, then each further one waits for its tokens', () => {
     const budget = new RetryBudget(NUMBERS, 0);
-    expect(spent(budget, 12)).toEqual([...new Array(10).fill(0), 20_000, 40_000]);
+    expect(spent(budget, 12)).toEqual([...new Array(10).fill(0), 20_000, 20_000]);
+  });
+
+  it('waits for tokens as fast as they have been earned lately, and no longer than they would trickle', () => {
+    const busy = new RetryBudget({ ...NUMBERS, longestWaitMs: 600_000 }, 0);
+    for (let at = 0; at < 30_000; at += 100) busy.earn(1, at);
+    // Ten a second, and half a token: of thirty retries each beyond the tenth waits 10 / 10.5 s longer.
+    expect(spent(busy, 30, 29_999).at(-1)).toBe(Math.ceil(200_000 / 10.5));
+    const quiet = new RetryBudget({ ...NUMBERS, longestWaitMs: 600_000 }, 0);
+    expect(spent(quiet, 30).at(-1)).toBe(400_000);
+  });
+
+  it('forgets what was earned before its window', () => {
+    const budget = new RetryBudget({ ...NUMBERS, longestWaitMs: 600_000 }, 0);
+    for (let at = 0; at < 30_000; at += 100) budget.earn(1, at);
+    expect(spent(budget, 11, 60_000).at(-1)).toBe(20_000);
   });
 
   it('pays a hundred retries that the dependency gave a time', () => {
@@ -24,9 +39,9 @@ describe('the retry budget', () => {
   it('earns a token with a success, and its cost back with a retry that succeeded', () => {
     const budget = new RetryBudget(NUMBERS, 0);
     spent(budget, 10);
-    budget.earn(1);
+    budget.earn(1, 0);
     expect(budget.tokens(0)).toBe(1);
-    budget.earn(2);
+    budget.earn(2, 0);
     expect(budget.tokens(0)).toBe(12);
   });
 
@@ -76,7 +91,7 @@ describe('the retry budget', () => {
         let atOnce = 0;
         for (const { afterMs, successes: more, retries } of taken) {
           now += afterMs;
-          for (let i = 0; i < more; i++) budget.earn(1);
+          for (let i = 0; i < more; i++) budget.earn(1, now);
           successes += more;
           atOnce += spent(budget, retries, now).filter((waitMs) => waitMs === 0).length;
           expect(budget.tokens(now)).toBeLessThanOrEqual(NUMBERS.tokens);

@@ -131,6 +131,7 @@ export function live(options: WorldOptions): History {
     }
     while (admitted-- > 0) {
       const message = ready[head++]!;
+      message.admitted = true;
       const waitMs = gate.enter(message, now);
       if (waitMs === 0) call(message, now);
       else comeBack(message, now + waitMs);
@@ -144,6 +145,7 @@ export function live(options: WorldOptions): History {
       message: `message ${number}`,
       dependency: undefined,
       attempt: 1,
+      admitted: false,
       runs: 0,
       scope: undefined,
       enteredAt: 0,

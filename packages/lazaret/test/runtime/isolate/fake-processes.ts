@@ -101,6 +101,7 @@ export function scene(options: Partial<PoolSetup> = {}) {
       run.deadlineAt = Math.max(run.deadlineAt, system.monotonic() + ms);
       return true;
     },
+    need: () => undefined,
   };
 
   return {
