@@ -55,6 +55,13 @@ const EVENTS: readonly EventName[] = [
   'running-alone',
   'trouble',
   'stopped',
+  'breaker',
+  'paused',
+  'resumed',
+  'fused',
+  'fuse-cleared',
+  'systemic',
+  'systemic-cleared',
 ];
 
 export class Deferred<T = void> {
