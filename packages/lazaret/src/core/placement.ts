@@ -1,5 +1,8 @@
 import type { Decision } from './outcome.ts';
 
+/** What a wait is short of the end of what a delivery has left. */
+const UNDERWAY_SHARE = 0.1;
+const LONGEST_UNDERWAY_MS = 5_000;
 /** Longest wait for which a delivery is kept in memory only because a copy of it would be dear. */
 const HOLD_AT_MOST_MS = 10_000;
 
@@ -95,17 +98,32 @@ function holdInOrder(delayMs: number, terms: Terms, charged: boolean): Decision 
 }
 
 /** Of a longer wait the longest stage that the broker can do, with the due time of the whole. */
-function stage(delayMs: number, terms: Terms): { delayMs: number; notBefore?: number } {
-  const limitMs = wholeGrains(
-    Math.min(terms.maxDelayMs, (terms.delayCapAt ?? Number.POSITIVE_INFINITY) - terms.now),
-    terms,
-  );
+function stage(delayMs: number, terms: Terms): Wait {
+  const limitMs = longestStage(terms);
   if (delayMs > limitMs) return { delayMs: limitMs, notBefore: terms.now + delayMs };
   return { delayMs: roundToGrain(delayMs, terms) };
 }
 
-function wholeGrains(ms: number, { delayGrainMs }: Terms): number {
-  return Number.isFinite(ms) ? Math.max(0, Math.floor(ms / delayGrainMs) * delayGrainMs) : ms;
+export interface Wait {
+  readonly delayMs: number;
+  /** Epoch milliseconds of the whole, where `delayMs` is a stage of it. */
+  readonly notBefore?: number;
+}
+
+/** A wait that is said later than it was placed: as much of it as the broker can still do. */
+export function stagedAgain<W extends Wait>(wait: W, terms: StageTerms): W {
+  const limitMs = longestStage(terms);
+  if (wait.delayMs <= limitMs) return wait;
+  return { ...wait, delayMs: limitMs, notBefore: wait.notBefore ?? terms.now + wait.delayMs };
+}
+
+type StageTerms = Pick<Terms, 'maxDelayMs' | 'delayCapAt' | 'delayGrainMs' | 'now'>;
+
+/** Short of what a delivery has left, since it is on its way for a while before the broker hears it. */
+function longestStage({ maxDelayMs, delayCapAt, delayGrainMs, now }: StageTerms): number {
+  const leftMs = delayCapAt === undefined ? Number.POSITIVE_INFINITY : delayCapAt - now;
+  const limitMs = Math.min(maxDelayMs, leftMs - Math.min(leftMs * UNDERWAY_SHARE, LONGEST_UNDERWAY_MS));
+  return Number.isFinite(limitMs) ? Math.max(0, Math.floor(limitMs / delayGrainMs) * delayGrainMs) : limitMs;
 }
 
 /**

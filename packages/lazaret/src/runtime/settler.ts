@@ -1,3 +1,4 @@
+import { stagedAgain } from '../core/placement.ts';
 import type { Settlement, SettleResult, Subscription } from '../ports/broker.ts';
 import type { Cancel, System } from '../ports/system.ts';
 import { asError } from './as-error.ts';
@@ -99,10 +100,18 @@ export class Settler {
       if (run.leaseEndsAt <= now) this.#seen.lost(run, 'the lease ended before it was settled');
       if (run.isLost) continue;
       runs[kept] = run;
-      settlements[kept++] = settlements[i]!;
+      settlements[kept++] = this.#inTime(settlements[i]!);
     }
     runs.length = kept;
     settlements.length = kept;
+  }
+
+  /** What a delivery has left of its wait shrinks while its settlement is said again. */
+  #inTime(settlement: Settlement): Settlement {
+    const { delayCapAt } = settlement.delivery;
+    if (delayCapAt === undefined || (settlement.verb !== 'retry' && settlement.verb !== 'release')) return settlement;
+    const { maxDelayMs, delayGrainMs } = this.#subscription.capabilities;
+    return stagedAgain(settlement, { maxDelayMs, delayGrainMs, delayCapAt, now: this.#system.now() });
   }
 
   async #hand(runs: readonly Run[], settlements: readonly Settlement[]): Promise<void> {

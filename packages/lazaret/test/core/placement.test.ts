@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { backoffDelay } from '../../src/core/backoff.ts';
 import { draw } from '../../src/core/draw.ts';
 import type { Decision } from '../../src/core/outcome.ts';
-import { due, place, placeElsewhere, type Terms } from '../../src/core/placement.ts';
+import { due, place, placeElsewhere, stagedAgain, type Terms } from '../../src/core/placement.ts';
 
 const NOW = 1_700_000_000_000;
 const FREE: Terms = {
@@ -96,10 +96,12 @@ describe('place', () => {
     ['up to the limit at once', { maxDelayMs: 900_000 }, 900_000, retry(900_000)],
     ['beyond it in stages', { maxDelayMs: 900_000 }, 900_001, retry(900_000, NOW + 900_001)],
     ['30 days', { maxDelayMs: 43_200_000 }, 2_592_000_000, retry(43_200_000, NOW + 2_592_000_000)],
-    ['up to the time until which it can be hidden', { delayCapAt: NOW + 5000 }, 5000, retry(5000)],
-    ['beyond that time', { delayCapAt: NOW + 5000 }, 6000, retry(5000, NOW + 6000)],
+    ['short of the time until which it can be hidden', { delayCapAt: NOW + 5000 }, 4500, retry(4500)],
+    ['beyond that, a stage that is on its way in time', { delayCapAt: NOW + 5000 }, 6000, retry(4500, NOW + 6000)],
+    ['no more than 5 s short of it', { delayCapAt: NOW + 500_000 }, 600_000, retry(495_000, NOW + 600_000)],
     ['the nearer of both limits', { delayCapAt: NOW + 5000, maxDelayMs: 4000 }, 6000, retry(4000, NOW + 6000)],
     ['a limit inside a grain', { delayCapAt: NOW + 5999, delayGrainMs: 1000 }, 5500, retry(5000, NOW + 5500)],
+    ['less than a grain', { delayCapAt: NOW + 999, delayGrainMs: 1000 }, 5500, retry(0, NOW + 5500)],
     ['a time that is over', { delayCapAt: NOW - 5000 }, 6000, retry(0, NOW + 6000)],
     ['a broker that cannot wait', { maxDelayMs: 0 }, 6000, retry(0, NOW + 6000)],
     ['no wait at all', { maxDelayMs: 0 }, 0, retry(0)],
@@ -228,5 +230,31 @@ describe('placeElsewhere', () => {
     ['a table keeps order and charge', { ...TABLE, ordering: 'key' }, retry(2000), retry(2000)],
   ])('%s', (_what, terms, decision, placed) => {
     expect(placeElsewhere(decision, terms)).toEqual(placed);
+  });
+});
+
+describe('stagedAgain', () => {
+  const terms = { maxDelayMs: 900_000, delayGrainMs: 1, now: NOW };
+
+  it.each([
+    ['what still can be done stays', { delayMs: 4000 }, NOW + 5000, { delayMs: 4000 }],
+    ['a shorter stage', { delayMs: 4000 }, NOW + 2000, { delayMs: 1800, notBefore: NOW + 4000 }],
+    [
+      'a stage of a longer wait keeps its end',
+      { delayMs: 4000, notBefore: NOW + 9000 },
+      NOW + 2000,
+      { delayMs: 1800, notBefore: NOW + 9000 },
+    ],
+    ['nothing is left', { delayMs: 4000 }, NOW - 1, { delayMs: 0, notBefore: NOW + 4000 }],
+  ])('says a wait again: %s', (_, wait, delayCapAt, again) => {
+    expect(stagedAgain(wait, { ...terms, delayCapAt })).toEqual(again);
+  });
+
+  it('touches nothing else of a settlement', () => {
+    const settlement = { verb: 'retry', delivery: 'd', delayMs: 4000 };
+    expect(stagedAgain(settlement, { ...terms, delayCapAt: NOW + 1000 })).toMatchObject({
+      verb: 'retry',
+      delivery: 'd',
+    });
   });
 });

@@ -19,7 +19,7 @@ export function checkDelay(delayMs: number, maxDelayMs: number): void {
   );
 }
 
-/** The longest that this delivery can still be hidden. */
+/** The longest that this delivery can still be hidden. To give it back at once is possible to the end. */
 export function longestDelay({ delayCapAt }: Delivery, { maxDelayMs }: Capabilities, now: number): number {
-  return delayCapAt === undefined ? maxDelayMs : Math.min(maxDelayMs, delayCapAt - now);
+  return delayCapAt === undefined ? maxDelayMs : Math.min(maxDelayMs, Math.max(0, delayCapAt - now));
 }

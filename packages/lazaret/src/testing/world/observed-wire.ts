@@ -8,6 +8,7 @@ import type { Situation } from './reached.ts';
 import type { Stage } from './stage.ts';
 import type { VirtualSystem } from './virtual-system.ts';
 
+const CAN_DO = 'a queue is asked for what it can do';
 const CUT_WITHIN_MS = 50;
 const WRITES_A_COPY: ReadonlySet<Settlement['verb']> = new Set(['retry', 'deadLetter']);
 
@@ -32,6 +33,13 @@ export interface Client {
   /** Its handlers have been told, or will be, that nothing of theirs is settled any more. */
   readonly isStopping: boolean;
   cut(): void;
+}
+
+/** By its own clock: a wait beyond the end of what the delivery has left. */
+function asksTooMuch(settlement: Settlement, now: number): boolean {
+  if (settlement.verb !== 'retry' && settlement.verb !== 'release') return false;
+  const { delayCapAt } = settlement.delivery;
+  return delayCapAt !== undefined && settlement.delayMs > Math.max(0, delayCapAt - now);
 }
 
 /** What passes the wire of one process: writes it down, and puts the faults that wait in its way. */
@@ -98,6 +106,11 @@ export function observedWire(stage: Stage, client: Client): Witness {
       const handOut = ledger.handOut(settlement.delivery.message);
       client.note(`says ${settlement.verb}`, detailsOf(settlement), handOut.life.plan.index);
       noteReached(settlement);
+      // n.b. what a slow wire makes of it is not the process's doing: it is refused, and said again.
+      if (asksTooMuch(settlement, client.system.now())) {
+        const what = `${handOut.life.id}: ${JSON.stringify(detailsOf(settlement))}`;
+        referee.report('error', CAN_DO, what, handOut.life);
+      }
       if (settlement.verb === 'deadLetter') handOut.life.isCondemned = true;
       promise(handOut, settlement);
       // n.b. on a channel order goes before the rest of a wait.
@@ -134,8 +147,9 @@ export function observedWire(stage: Stage, client: Client): Witness {
         client.troubled();
         life.excuses.push('error');
         serverNotes(`fails to ${settlement.verb} for ${client.name}`, result.message, life.plan.index);
-        if (result instanceof LazaretError && result.code === 'LZ1003') {
-          referee.report('error', 'a queue is asked for what it can do', `${life.id}: ${result.message}`, life);
+        const isRefusal = result instanceof LazaretError && result.code === 'LZ1003';
+        if (isRefusal && settlement.delivery.delayCapAt === undefined) {
+          referee.report('error', CAN_DO, `${life.id}: ${result.message}`, life);
         }
       }
     },
