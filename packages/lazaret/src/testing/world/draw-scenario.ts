@@ -18,7 +18,7 @@ export function drawScenario(seed: number): Scenario {
   const quietAt = chance.whole(6_000, 25_000);
   const processes = chance.pick([1, 1, 2, 2, 3]);
   const queueCount = chance.hit(0.25) ? 2 : 1;
-  const queues = Array.from({ length: queueCount }, (_, index) => drawQueue(chance, server, index));
+  const drawn = Array.from({ length: queueCount }, (_, index) => drawQueue(chance, server, index));
   const latencyMs = chance.pick([
     [0, 0],
     [0, 0],
@@ -26,6 +26,8 @@ export function drawScenario(seed: number): Scenario {
     [1, 40],
     [5, 400],
   ] as const);
+  // A lease that is over before its first heartbeat can be answered keeps nothing, whoever consumes.
+  const queues = drawn.map((queue) => ({ ...queue, leaseMs: Math.max(queue.leaseMs, 3 * latencyMs[1]) }));
   const messageCount = chance.pick([6, 8, 10, 12, 15, 20, 40]);
   const isCalm = root.fork(PART.calm).hit(CALM_SHARE);
   const deeds = isCalm ? [] : drawDeeds(chance, server);
