@@ -59,6 +59,10 @@ export { due, place, type Terms } from './placement.ts';
 export type { ConsumerPolicy, Policy, StormPolicy } from './policy.ts';
 export type { GivenIssue, PathSegment, Schema, SchemaResult } from './schema.ts';
 export { formatSize, parseSize } from './size.ts';
+export { type Command, Gate, type GateOptions, type Passage } from './storm/gate.ts';
+export { MECHANISMS, type Mechanism, STORM, type StormNumbers, type StormOverrides } from './storm/numbers.ts';
+export { tempered, type Verdict } from './storm/verdict.ts';
+export type { BreakerView, GateView, ScopeView } from './storm/view.ts';
 export {
   renderOrigins,
   renderTimetable,

@@ -23,15 +23,19 @@ export class Fuse {
   readonly #numbers: FuseNumbers;
   readonly #outcomes: Tally = new Tally(BUCKETS);
   readonly #strands: Strands;
+  /** Outcomes, ever. */
+  #ordinal = 0;
 
   constructor(numbers: FuseNumbers) {
     this.#numbers = numbers;
-    this.#strands = new Strands(numbers.fingerprints, BUCKETS, numbers.clearMs);
+    const remembered = Number.isFinite(numbers.least) ? numbers.least : 0;
+    this.#strands = new Strands(numbers.fingerprints, BUCKETS, numbers.clearMs, remembered);
   }
 
   /** A run ended, however. */
   ended(now: number): void {
     this.#outcomes.add(1, this.#tick(now));
+    this.#ordinal++;
   }
 
   /** Said after `ended`, of an outcome that means a letter. One that is held back is counted all the same: its share keeps the fuse. */
@@ -39,16 +43,16 @@ export class Fuse {
     const tick = this.#tick(now);
     const strand = this.#strands.of(fingerprint, tick);
     if (strand === undefined) return OTHERS;
-    const letters = strand.tally.sum(tick);
-    const outcomes = this.#outcomes.sum(tick);
+    const dense = this.#densest(strand, tick, now);
     const change = this.#judge(strand, tick, now);
     strand.tally.add(1, tick);
-    const { least, pauseShare, windowMs } = this.#numbers;
+    strand.burst.add(this.#ordinal, now);
+    const { least, pauseShare } = this.#numbers;
     return {
       fusedAt: strand.trippedAt,
       change,
-      flood: letters >= least && letters >= outcomes * pauseShare,
-      why: `${letters} of ${outcomes} outcomes in ${windowMs / 60_000} min were letters of ${fingerprint}`,
+      flood: dense.letters >= least && dense.letters >= dense.outcomes * pauseShare,
+      why: `${dense.letters} of the last ${dense.outcomes} outcomes were letters of ${fingerprint}`,
     };
   }
 
@@ -58,7 +62,7 @@ export class Fuse {
     const tripped = this.#strands.tripped();
     if (tripped.length === 0) return NONE;
     return tripped
-      .filter((strand) => !this.#isTooMuch(strand, tick) && this.#strands.calm(strand, now))
+      .filter((strand) => !this.#isTooMuch(strand, tick, now) && this.#strands.calm(strand, now))
       .map(({ fingerprint }) => fingerprint);
   }
 
@@ -66,6 +70,7 @@ export class Fuse {
   reset(fingerprint: string): boolean {
     const strand = this.#strands.get(fingerprint);
     strand?.tally.clear();
+    strand?.burst.clear();
     return strand !== undefined && this.#strands.reset(strand);
   }
 
@@ -80,14 +85,31 @@ export class Fuse {
   }
 
   #judge(strand: Strand, tick: number, now: number): FuseVerdict['change'] {
-    if (this.#isTooMuch(strand, tick)) return this.#strands.trip(strand, now) ? 'fused' : undefined;
+    if (this.#isTooMuch(strand, tick, now)) return this.#strands.trip(strand, now) ? 'fused' : undefined;
     return this.#strands.calm(strand, now) ? 'cleared' : undefined;
   }
 
-  #isTooMuch({ tally, trippedAt }: Strand, tick: number): boolean {
+  #isTooMuch(strand: Strand, tick: number, now: number): boolean {
     const { least, leastToStay, share } = this.#numbers;
-    const letters = tally.sum(tick);
-    return letters >= (trippedAt === undefined ? least : leastToStay) && letters >= this.#outcomes.sum(tick) * share;
+    if (strand.tally.sum(tick) < (strand.trippedAt === undefined ? least : leastToStay)) return false;
+    const { letters, outcomes } = this.#densest(strand, tick, now);
+    return letters >= outcomes * share;
+  }
+
+  /**
+   * All of the window, or the last of it where they lie closer: a flood in a busy queue would else take minutes to show. What is fused
+   * comes again in bursts of its own.
+   */
+  #densest(
+    { tally, burst, trippedAt }: Strand,
+    tick: number,
+    now: number,
+  ): { readonly letters: number; readonly outcomes: number } {
+    const { least, windowMs } = this.#numbers;
+    const all = { letters: tally.sum(tick), outcomes: this.#outcomes.sum(tick) };
+    if (trippedAt !== undefined) return all;
+    const last = { letters: least, outcomes: burst.among(this.#ordinal, now, windowMs) };
+    return last.letters * all.outcomes > all.letters * last.outcomes ? last : all;
   }
 
   #tick(now: number): number {

@@ -81,11 +81,11 @@ export interface GuiltNumbers {
 }
 
 export interface FuseNumbers {
-  /** Letters of one fingerprint, … */
+  /** Letters of one fingerprint, in the window or the last ones, … */
   readonly least: number;
   /** … or, once it is fused, so many that were held back: fewer are let go, or the last one would be held back for ever, … */
   readonly leastToStay: number;
-  /** … their share of all outcomes, … */
+  /** … their share of all outcomes meanwhile, … */
   readonly share: number;
   /** … both in this time. */
   readonly windowMs: number;

@@ -1,3 +1,4 @@
+import { Burst } from './burst.ts';
 import { Tally } from './tally.ts';
 
 /** What happens with one fingerprint. */
@@ -6,6 +7,8 @@ export interface Strand {
   /** Given once: a fingerprint that was forgotten and comes back gets another. */
   readonly number: number;
   readonly tally: Tally;
+  /** The last so many of it. */
+  readonly burst: Burst;
   /** Since when its share is too large; `undefined` where it is not. */
   trippedAt: number | undefined;
   /** When its share was last too large. */
@@ -20,15 +23,18 @@ export class Strands {
   readonly #places: number;
   readonly #buckets: number;
   readonly #clearMs: number;
+  readonly #remembered: number;
   /** The longest unseen first. */
   readonly #byName: Map<string, Strand> = new Map();
   #numbers = 0;
   #tripped = 0;
 
-  constructor(places: number, buckets: number, clearMs: number) {
+  /** `remembered`: the size of each burst; 0 where nobody asks for it. */
+  constructor(places: number, buckets: number, clearMs: number, remembered = 0) {
     this.#places = places;
     this.#buckets = buckets;
     this.#clearMs = clearMs;
+    this.#remembered = remembered;
   }
 
   /** `undefined` where every place is taken by one that has tripped: it counts among the others. */
@@ -39,6 +45,7 @@ export class Strands {
       fingerprint,
       number: this.#numbers++,
       tally: new Tally(this.#buckets),
+      burst: new Burst(this.#remembered),
       trippedAt: undefined,
       aboveAt: 0,
     };
@@ -82,7 +89,10 @@ export class Strands {
 
   /** What was counted is forgotten, what has tripped stays so. */
   clear(): void {
-    for (const { tally } of this.#byName.values()) tally.clear();
+    for (const { tally, burst } of this.#byName.values()) {
+      tally.clear();
+      burst.clear();
+    }
   }
 
   #forgetRarest(tick: number): boolean {

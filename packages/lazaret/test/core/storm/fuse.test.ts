@@ -31,15 +31,45 @@ describe('the quarantine fuse', () => {
 
   it('lets everything through that is less than a fifth of the outcomes', () => {
     const made = fuse();
-    others(made, 4100);
-    expect(letters(made, 1000)).toBe(1000);
+    let passed = 0;
+    for (let i = 0; i < 1000; i++) {
+      others(made, 5);
+      passed += letters(made, 1);
+    }
+    expect(passed).toBe(1000);
   });
 
   it('trips when the share reaches a fifth, long after the hundred', () => {
     const made = fuse();
-    others(made, 800);
-    // 201 of 1001.
-    expect(letters(made, 1000)).toBe(201);
+    for (let i = 0; i < 120; i++) {
+      others(made, 4);
+      letters(made, 1);
+    }
+    others(made, 10);
+    expect(made.tripped()).toEqual([]);
+    // The last hundred of them lie among 507 outcomes, then among 503, then among 499.
+    expect(letters(made, 10)).toBe(2);
+  });
+
+  it('sees a flood at once that begins in a busy queue', () => {
+    const made = fuse();
+    others(made, 30_000);
+    expect(letters(made, 500)).toBe(100);
+  });
+
+  it('takes no burst of what it holds back for a larger flood', () => {
+    const made = fuse();
+    for (let i = 0; i < 100; i++) {
+      others(made, 2);
+      letters(made, 1);
+    }
+    made.ended(0);
+    expect(made.letter('v1:a', 0)).toMatchObject({ change: 'fused', flood: false });
+    others(made, 1000);
+    for (let i = 0; i < 200; i++) {
+      made.ended(0);
+      expect(made.letter('v1:a', 0).flood).toBe(false);
+    }
   });
 
   it('tells once that it is fused, and why', () => {
@@ -50,7 +80,7 @@ describe('the quarantine fuse', () => {
       fusedAt: 0,
       change: 'fused',
       flood: true,
-      why: '100 of 101 outcomes in 5 min were letters of v1:a',
+      why: '100 of the last 101 outcomes were letters of v1:a',
     });
     made.ended(0);
     expect(made.letter('v1:a', 0).change).toBeUndefined();
@@ -62,8 +92,9 @@ describe('the quarantine fuse', () => {
     [12, false],
   ])('calls it a flood at nine tenths: %d others', (count, flood) => {
     const made = fuse();
+    letters(made, 1);
     others(made, count - 1);
-    letters(made, 100);
+    letters(made, 99);
     made.ended(0);
     expect(made.letter('v1:a', 0).flood).toBe(flood);
   });
@@ -131,13 +162,15 @@ describe('the quarantine fuse', () => {
 
   it.each<[name: string, change: Partial<typeof NUMBERS>, passed: number]>([
     ['as they are', {}, 100],
-    ['another minimum', { least: 10 }, 25],
-    ['another share', { share: 0.6 }, 150],
-    ['never', { least: Number.POSITIVE_INFINITY }, 400],
+    ['another minimum', { least: 10 }, 10],
+    ['another share', { share: 0.985 }, 101],
+    ['never', { least: Number.POSITIVE_INFINITY }, 401],
   ])('obeys its numbers: %s', (_, change, passed) => {
     const made = fuse(change);
     others(made, 99);
-    expect(letters(made, 400)).toBe(passed);
+    letters(made, 1);
+    others(made, 1);
+    expect(1 + letters(made, 400)).toBe(passed);
   });
 
   it('obeys its other numbers', () => {
