@@ -2,6 +2,7 @@ import type { Evidence } from '../core/evidence.ts';
 import type { HeaderList, Message, Native } from '../core/message.ts';
 import type { Capabilities } from './capabilities.ts';
 import type { Journal } from './journal.ts';
+import type { SharedState } from './shared-state.ts';
 import type { System } from './system.ts';
 
 /** What stands where an app takes a broker: a name, and how to reach it. */
@@ -13,6 +14,8 @@ export interface Driver {
 /** What a driver implements. Drivers translate; they never decide. */
 export interface Broker {
   readonly name: string;
+  /** Where the broker is a store itself: what the processes of a queue share. */
+  readonly shared?: SharedState;
   /** Errors of name, rights and arguments are thrown by the first subscribe; later ones are patience and an event. */
   subscribe(queue: string, options: SubscribeOptions): Promise<Subscription>;
   /** For those who only publish; a subscription has its own. */

@@ -1,4 +1,5 @@
 import { clip } from '../core/clip.ts';
+import type { Rate } from '../core/duration.ts';
 import type { Reason } from '../core/evidence.ts';
 import { normalise } from '../core/normalise.ts';
 import type { BreakerState } from '../core/storm/breaker.ts';
@@ -42,6 +43,13 @@ export interface Events {
   /** Nothing of this queue starts: nearly everything fails with one fingerprint, or a person said so. */
   paused: StormEvent & { readonly fingerprint?: string; readonly forMs: number };
   resumed: StormEvent;
+  /** By hand: at most so many run at once, or so many start in a time; 0 ms: as before again. */
+  limited: StormEvent & {
+    readonly dependency?: string;
+    readonly limit?: number;
+    readonly rate?: Rate;
+    readonly forMs: number;
+  };
   /** What fails with this fingerprint goes no further into the quarantine: it waits in the queue, uncharged. */
   fused: StormEvent & { readonly fingerprint: string };
   'fuse-cleared': StormEvent & { readonly fingerprint: string };
@@ -89,6 +97,7 @@ const LOUD: Partial<Record<EventName, Level>> = {
   breaker: 'warn',
   paused: 'warn',
   resumed: 'warn',
+  limited: 'warn',
   fused: 'warn',
   'fuse-cleared': 'warn',
   systemic: 'warn',

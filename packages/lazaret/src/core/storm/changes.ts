@@ -1,3 +1,4 @@
+import type { Rate } from '../duration.ts';
 import type { BreakerChange } from './breaker.ts';
 
 /** Something that people should hear of. `forMs`: how long it lasts at most, unless something else happens. */
@@ -6,6 +7,15 @@ export type StormChange =
   | ({ readonly what: 'breaker'; readonly dependency?: string } & BreakerChange)
   | { readonly what: 'paused'; readonly why: string; readonly fingerprint?: string; readonly forMs: number }
   | { readonly what: 'resumed'; readonly why: string }
+  /** By hand. 0 ms: as before again. */
+  | {
+      readonly what: 'limited';
+      readonly dependency?: string;
+      readonly limit?: number;
+      readonly rate?: Rate;
+      readonly forMs: number;
+      readonly why: string;
+    }
   /** Goes no further into the quarantine, or does again. */
   | { readonly what: 'fused' | 'fuse-cleared'; readonly fingerprint: string; readonly why: string }
   /** Is nobody's fault and slowed, or is charged again. */

@@ -54,8 +54,14 @@ export type Command =
     }
   /** Whatever paused it, 0 resumes. */
   | { readonly set: 'paused'; readonly forMs: number; readonly why: string }
-  | { readonly set: 'limit'; readonly dependency?: string; readonly limit: number; readonly forMs: number }
-  | { readonly set: 'rate'; readonly rate: Rate; readonly forMs: number }
+  | {
+      readonly set: 'limit';
+      readonly dependency?: string;
+      readonly limit: number;
+      readonly forMs: number;
+      readonly why: string;
+    }
+  | { readonly set: 'rate'; readonly rate: Rate; readonly forMs: number; readonly why: string }
   /** Ends what fuse and systemic rule say of it, and a pause that they brought about. They begin to count anew. */
   | { readonly set: 'forgiven'; readonly fingerprint: string; readonly why: string };
 
@@ -390,9 +396,11 @@ export class Gate {
         return;
       case 'limit':
         this.#scopes.of(command.dependency, now).concurrency.pin(command.limit, command.forMs, now);
+        this.#changes.add(limited(command));
         return;
       case 'rate':
         this.#rate.pin(command.rate, command.forMs, now);
+        this.#changes.add(limited(command));
         return;
       case 'forgiven':
         this.#forgive(command.fingerprint, BY_HAND + command.why, now);
@@ -435,6 +443,11 @@ export class Gate {
   #tell(what: 'fused' | 'fuse-cleared' | 'systemic' | 'systemic-cleared', print: string, why: string): void {
     this.#changes.add({ what, fingerprint: print, why });
   }
+}
+
+function limited(command: Extract<Command, { readonly set: 'limit' | 'rate' }>): StormChange {
+  const { set, forMs, why, ...to } = command;
+  return { what: 'limited', ...to, forMs, why: BY_HAND + why };
 }
 
 /** A handler past its deadline says nothing of the dependency, unless its classifier says so. */

@@ -14,12 +14,14 @@ import type {
   Subscription,
 } from '../../ports/broker.ts';
 import type { Capabilities } from '../../ports/capabilities.ts';
+import type { SharedState } from '../../ports/shared-state.ts';
 import type { Client } from './client.ts';
 import type { Dedupe } from './dedupe.ts';
 import { checkDelay, grained } from './delays.ts';
 import { type Answer, exchange } from './exchange.ts';
 import type { Registry } from './registry.ts';
 import type { Shape, World } from './shape.ts';
+import { type SharedEntries, sharedState } from './shared-state.ts';
 import { checkRoom, handedCopy, ownCopy } from './stored.ts';
 
 export interface BrokerParts {
@@ -28,15 +30,18 @@ export interface BrokerParts {
   readonly shape: Shape;
   readonly registry: Registry;
   readonly dedupe: Dedupe;
+  readonly entries: SharedEntries;
 }
 
 /** One client's view of the server: what all shapes have in common. */
 export class MemoryBroker implements Broker {
   readonly name = 'memory';
+  readonly shared: SharedState;
   readonly #parts: BrokerParts;
 
   constructor(parts: BrokerParts) {
     this.#parts = parts;
+    this.shared = sharedState(parts.entries, parts.client);
   }
 
   async subscribe(queue: string, options: SubscribeOptions): Promise<Subscription> {

@@ -11,6 +11,7 @@ import { DEDUPE_WINDOW_MS, type MemoryServerOptions, RECONNECT_MS } from './opti
 import { Registry } from './registry.ts';
 import { serverClock } from './server-clock.ts';
 import type { Shape, World } from './shape.ts';
+import { SharedEntries } from './shared-state.ts';
 import { newStats, type Stats } from './stats.ts';
 import { tableShape } from './table.ts';
 
@@ -40,11 +41,12 @@ export function memoryServer(options: MemoryServerOptions): MemoryServer {
   const shape = shapeOf(world, options);
   const registry = new Registry(options.declare ?? 'automatic');
   const dedupe = new Dedupe(clock, options.dedupeWindowMs ?? DEDUPE_WINDOW_MS);
+  const entries = new SharedEntries(clock);
   const clients = new WeakMap<Broker, Client>();
 
   const connect = (): Broker => {
     const client = new Client(system, options.reconnectMs ?? RECONNECT_MS);
-    const broker = new MemoryBroker({ world, client, shape, registry, dedupe });
+    const broker = new MemoryBroker({ world, client, shape, registry, dedupe, entries });
     clients.set(broker, client);
     return broker;
   };

@@ -15,6 +15,7 @@ import type {
   Subscription,
 } from '../../ports/broker.ts';
 import type { Capabilities } from '../../ports/capabilities.ts';
+import type { SharedState } from '../../ports/shared-state.ts';
 import type { System } from '../../ports/system.ts';
 import type { Statement } from './binding.ts';
 import { CAPABILITIES } from './capabilities.ts';
@@ -29,6 +30,7 @@ import { checkDelay, Publishing } from './publish.ts';
 import { checkQueueName, Queues } from './queues.ts';
 import { SCHEMA_VERSION } from './schema.ts';
 import { Settling } from './settle.ts';
+import { FileSharedState } from './shared-state.ts';
 import { type Parts, SqliteSubscription } from './subscription.ts';
 import { Suspects, suspectCount } from './suspects.ts';
 import { Upkeep } from './upkeep.ts';
@@ -65,6 +67,7 @@ export async function openSqlite(options: SqliteOptions & { readonly system: Sys
 class FileBroker implements SqliteBroker {
   readonly name = 'sqlite';
   readonly letters: LetterBox;
+  readonly shared: SharedState;
   readonly #open: OpenDatabase;
   readonly #parts: Parts;
   readonly #queues: Queues;
@@ -90,6 +93,7 @@ class FileBroker implements SqliteBroker {
     const claims = new Claims(db);
     const letters = new Letters(db, system, queues, wakeUp);
     this.letters = letters.box(writer, this.#read);
+    this.shared = new FileSharedState(db, system, writer, this.#read);
     const settling = new Settling(db, system, claims, letters, wakeUp);
     this.#parts = { file, system, writer, claims, wakeUp, settling, subscriptions: new Set() };
     this.#queues = queues;
