@@ -59,11 +59,13 @@ export type {
 } from './core/options.ts';
 export type { Schema, SchemaResult } from './core/schema.ts';
 export type { BreakerState } from './core/storm/breaker.ts';
+export type { StandingOrder } from './core/storm/standing-orders.ts';
 export type { BreakerView, GateView, ScopeView } from './core/storm/view.ts';
 export type * from './ports/index.ts';
 export type { App, BatchQueueOptions, IsolatedQueueOptions, QueueOptions, StopOptions } from './runtime/app.ts';
 export type { LazaretOptions } from './runtime/app-options.ts';
 export type { BatchContext, BatchHandler } from './runtime/batch.ts';
+export type { BreakerOrderOptions, EndOptions, LimitOrderOptions, OrderOptions } from './runtime/by-hand.ts';
 export type { StopCounts } from './runtime/consumer.ts';
 export type { Context } from './runtime/context.ts';
 export type { EventName, Events, Listener, MessageEvent, StormEvent } from './runtime/events.ts';

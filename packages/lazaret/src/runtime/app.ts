@@ -8,6 +8,7 @@ import type { ConsumeOptions, IsolateOptions } from '../core/options.ts';
 import { consumerPolicy } from '../core/options.ts';
 import type { ConsumerPolicy } from '../core/policy.ts';
 import type { Schema } from '../core/schema.ts';
+import { slotOf } from '../core/storm/standing-orders.ts';
 import { renderTimetable, timetable } from '../core/timetable.ts';
 import type { Broker, Driver } from '../ports/broker.ts';
 import type { Logger } from '../ports/logger.ts';
@@ -15,6 +16,19 @@ import type { Cancel, System } from '../ports/system.ts';
 import { asError } from './as-error.ts';
 import type { BatchHandler } from './batch.ts';
 import { batched } from './batch.ts';
+import {
+  type BreakerOrderOptions,
+  breakerOrder,
+  checkEnd,
+  dependencyIn,
+  type EndOptions,
+  forgiveOrder,
+  type LimitOrderOptions,
+  limitOrders,
+  type OrderOptions,
+  pauseOrder,
+  resumeOrder,
+} from './by-hand.ts';
 import { classifierOf } from './classifier.ts';
 import { batchArguments, consumeArguments } from './consume-arguments.ts';
 import type { StopCounts, Surroundings } from './consumer.ts';
@@ -107,6 +121,26 @@ export interface App<Queues extends object = Record<string, unknown>> {
    * `within` changes nothing any more. With options that cannot be read it stops within '25s' and rejects then.
    */
   stop(options?: StopOptions): Promise<StopCounts>;
+  /**
+   * By hand, each with an end: what is ordered holds in all processes of the queue where the broker is a store itself (SQLite), also
+   * after a restart, and in this process else. Rejects where the others cannot be told; it holds here all the same. LZ1054 where the
+   * queue is not consumed by this app, or not yet.
+   *
+   * `pause`: nothing starts; what runs goes on, what was fetched is given back.
+   */
+  pause(queue: keyof Queues & string, options: OrderOptions): Promise<void>;
+  /** Ends a pause, whoever or whatever began it. */
+  resume(queue: keyof Queues & string, options: EndOptions): Promise<void>;
+  /** Holds a breaker open, half-open (one probe after another) or closed; `'automatic'` lets it live by itself again. */
+  breaker(
+    queue: keyof Queues & string,
+    to: 'open' | 'half-open' | 'closed' | 'automatic',
+    options: BreakerOrderOptions,
+  ): Promise<void>;
+  /** Another concurrency (below the configured one) or rate for a while. */
+  limit(queue: keyof Queues & string, options: LimitOrderOptions): Promise<void>;
+  /** Ends what is fused, systemic or paused for this fingerprint, and counts anew: the cause has been mended. */
+  forgive(queue: keyof Queues & string, fingerprint: string, options: EndOptions): Promise<void>;
   /** Calls `listener` for each event `name`, until the function that it returns is called. */
   on<E extends EventName>(name: E, listener: Listener<E>): () => void;
   /** What every queue does right now, and what is wrong with it. A queue is listed from `start` on. */
@@ -182,6 +216,13 @@ export function createApp(setup: AppSetup): AnyApp {
     if (stopping !== undefined) throw stoppedWhileStarting();
   };
 
+  const consumerOf = (queue: string): Consumer => {
+    const found = running.find((consumer) => consumer.queue === queue);
+    if (found !== undefined) return found;
+    if (!consumers.has(queue)) throw notRegistered(queue, [...consumers.keys()]);
+    throw notNow(`queue '${queue}' is not consumed yet`, "Wait for 'start'.");
+  };
+
   const hangUp = async (endAt: number): Promise<void> => {
     const closing = connection?.then((connected) => connected.close());
     try {
@@ -249,6 +290,26 @@ export function createApp(setup: AppSetup): AnyApp {
       const counts = await stopping;
       if (refusal !== undefined) throw refusal;
       return counts;
+    },
+    async pause(queue, options) {
+      await consumerOf(queue).order(pauseOrder(options, system.now()));
+    },
+    async resume(queue, options) {
+      await consumerOf(queue).order(resumeOrder(options, system.now()));
+    },
+    async breaker(queue, to, options) {
+      if (to !== 'automatic') await consumerOf(queue).order(breakerOrder(to, options, system.now()));
+      else {
+        const given = checkEnd(options, 'breaker', ['for', 'dependency']);
+        await consumerOf(queue).lift(slotOf({ set: 'breaker', to: 'open', ...dependencyIn(given) }));
+      }
+    },
+    async limit(queue, options) {
+      const consumer = consumerOf(queue);
+      for (const order of limitOrders(options, system.now())) await consumer.order(order);
+    },
+    async forgive(queue, fingerprint, options) {
+      await consumerOf(queue).order(forgiveOrder(fingerprint, options, system.now()));
     },
     on: (name, listener) => events.on(name, listener),
     health() {

@@ -5,6 +5,7 @@ import {
   chronicleKey,
   type Entry,
   entryOf,
+  MOST_ENTRIES,
   readChronicle,
   told,
   writeChronicle,
@@ -124,9 +125,13 @@ export class Commons {
     const now = this.#now();
     const say = (chronicle: Chronicle) => told(chronicle, this.#process, view, entries, now);
     const key = chronicleKey(this.#queue);
-    const done = await swap(shared, key, CHRONICLE_TTL_MS, (text) => writeChronicle(say(readChronicle(text))));
-    if (done) this.#writtenAt = this.#system.monotonic();
-    else this.#entries = [...entries, ...this.#entries];
+    let done = false;
+    try {
+      done = await swap(shared, key, CHRONICLE_TTL_MS, (text) => writeChronicle(say(readChronicle(text))));
+    } finally {
+      if (done) this.#writtenAt = this.#system.monotonic();
+      else this.#entries = [...entries, ...this.#entries].slice(-MOST_ENTRIES);
+    }
   }
 
   #now(): number {

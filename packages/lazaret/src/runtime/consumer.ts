@@ -1,10 +1,13 @@
 import { LazaretError } from '../core/errors.ts';
 import type { ConsumerPolicy } from '../core/policy.ts';
+import type { StormChange } from '../core/storm/changes.ts';
 import { Gate } from '../core/storm/gate.ts';
+import type { StandingOrder } from '../core/storm/standing-orders.ts';
 import type { Broker, Subscription } from '../ports/broker.ts';
 import type { System } from '../ports/system.ts';
 import { type Alarm, alarm } from './alarm.ts';
 import { asError } from './as-error.ts';
+import { Commons } from './commons.ts';
 import { Credit } from './credit.ts';
 import { dependencyOf } from './dependency-of.ts';
 import type { Announcer } from './events.ts';
@@ -51,6 +54,8 @@ export interface StopCounts {
 /** At the end of a stop's time, so much of it is for handlers that have been aborted and for what is still to be written. */
 const GRACE_SHARE = 0.2;
 const LONGEST_GRACE_MS = 2_000;
+/** A store that does not answer keeps nobody from starting. */
+const LONGEST_ASKING_MS = 2_000;
 
 /** Takes messages of one queue for as long as it runs: asks only for what it has room for, and hands over what got ready, once per loop turn. */
 export class Consumer implements Soloist {
@@ -65,6 +70,8 @@ export class Consumer implements Soloist {
   readonly #gate: Gate;
   /** Rings when storm control may admit more by itself. */
   readonly #admission: Alarm;
+  /** Orders by hand, and what is told of storm control. */
+  readonly #commons: Commons;
   /** Nothing may start. */
   #shut = false;
   #subscription!: Subscription;
@@ -88,6 +95,10 @@ export class Consumer implements Soloist {
     const { rate, ...changed } = storm;
     const limits = { concurrency, timeoutMs, maxAttempts, ...(rate === undefined ? {} : { rate }) };
     this.#gate = new Gate({ ...limits, ...changed }, this.#system.monotonic());
+    this.#commons = new Commons(this.queue, this.#gate, around.broker.shared, this.#system, {
+      changed: () => this.#life === undefined || this.#wake(),
+      trouble: (error) => around.events.tell('trouble', { queue: this.queue, verb: 'orders', error }),
+    });
     this.#admission = alarm(this.#system, () => {
       this.#wake();
       return Number.POSITIVE_INFINITY;
@@ -109,6 +120,8 @@ export class Consumer implements Soloist {
       await performer.close?.();
       throw thrown;
     }
+    // n.b. who starts while the queue is paused must not handle one message first.
+    await until(this.#system, this.#system.monotonic() + LONGEST_ASKING_MS, this.#commons.start());
     if (this.#state === 'starting') this.#run();
     else await this.#leave();
   }
@@ -191,7 +204,7 @@ export class Consumer implements Soloist {
       this.#followGate(now);
       if (!this.#closed && this.#puller.idle) this.#pull(now);
     }
-    for (const change of this.#gate.changes()) this.#life.report.storm(change);
+    for (const change of this.#gate.changes()) this.#tellStorm(change);
     if (answers !== undefined) void answers.then(this.#answered);
     this.#look();
   };
@@ -215,6 +228,11 @@ export class Consumer implements Soloist {
       this.#puller.hush();
       this.#life.turnAwayReady();
     }
+  }
+
+  #tellStorm(change: StormChange): void {
+    this.#commons.record(change);
+    this.#life.report.storm(change);
   }
 
   /** An open pull wakes us anyway. */
@@ -348,22 +366,36 @@ export class Consumer implements Soloist {
   async #leave(): Promise<void> {
     this.#around.solo.leave(this);
     this.#admission.stop();
+    const told = this.#commons.end();
     this.#credit?.stop();
     this.#puller?.end();
     this.#life?.end();
     try {
       await this.#setup.performer.close?.();
+      await told;
       await this.#subscription.close();
     } catch (thrown) {
       this.#around.events.tell('trouble', { queue: this.queue, verb: 'close', error: asError(thrown) });
     }
   }
 
+  // --- by hand ----------------------------------------------------------------------------------------------------
+
+  /** Followed here at once. Rejects where the other processes cannot be told. */
+  order(order: StandingOrder): Promise<void> {
+    return this.#commons.give(order);
+  }
+
+  lift(slot: string): Promise<void> {
+    return this.#commons.lift(slot);
+  }
+
   health(): QueueHealth {
     const { concurrency } = this.#setup.policy;
     const { waitMs } = this.#setup;
     const now = this.#system.monotonic();
-    if (this.#life === undefined) return { ...NOT_STARTED, state: this.#state, storm: this.#gate.view(now) };
+    if (this.#life === undefined)
+      return { ...NOT_STARTED, state: this.#state, storm: this.#gate.view(now), orders: this.#commons.orders };
     const { waiting, unsettled } = this.#life;
     const { running, held, abandoned } = this.#life.slots;
     const { counts, lastSettleAt } = this.#life.report;
@@ -388,6 +420,7 @@ export class Consumer implements Soloist {
       suspects: this.#brokersSuspects + this.#suspects.length,
       counts: { ...counts },
       storm: this.#gate.view(now),
+      orders: this.#commons.orders,
       ...(lastAt === undefined ? {} : { lastPullAt: lastAt }),
       ...(lastSettleAt === undefined ? {} : { lastSettleAt }),
       problems: found,
@@ -395,7 +428,7 @@ export class Consumer implements Soloist {
   }
 }
 
-const NOT_STARTED: Omit<QueueHealth, 'storm'> = {
+const NOT_STARTED: Omit<QueueHealth, 'storm' | 'orders'> = {
   ok: true,
   state: 'starting',
   running: 0,

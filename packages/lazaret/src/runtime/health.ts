@@ -1,3 +1,4 @@
+import type { StandingOrder } from '../core/storm/standing-orders.ts';
 import type { GateView } from '../core/storm/view.ts';
 
 /** Progress, not life: a process can be up and do nothing. */
@@ -25,6 +26,8 @@ export interface QueueHealth {
   readonly counts: Counts;
   /** Breakers, limits and what is paused, and why. */
   readonly storm: GateView;
+  /** What people ordered, until when, and why. */
+  readonly orders: readonly StandingOrder[];
   /** Epoch milliseconds of the last answered pull, and of the last confirmed settlement. */
   readonly lastPullAt?: number;
   readonly lastSettleAt?: number;

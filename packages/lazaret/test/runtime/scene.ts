@@ -58,6 +58,7 @@ const EVENTS: readonly EventName[] = [
   'breaker',
   'paused',
   'resumed',
+  'limited',
   'fused',
   'fuse-cleared',
   'systemic',

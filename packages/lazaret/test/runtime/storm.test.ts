@@ -61,8 +61,8 @@ describe.each(SHAPES)('storm control on a %s', (shape) => {
   it('charges a message that fails alone, and quarantines it after its attempts', async () => {
     const stage = scene({ shape });
     const { app } = stage.process();
-    app.consume<number>('orders', (message) => {
-      if (message.json() === 3) down();
+    app.consume('orders', (message) => {
+      if (message.json<number>() === 3) down();
     });
     await app.start();
     await flow(stage, app, 90, 5);
@@ -76,9 +76,9 @@ describe.each(SHAPES)('storm control on a %s', (shape) => {
     const gate = new Deferred();
     const patient = new Deferred();
     let starts = 0;
-    app.consume<number>('orders', { concurrency: 20, breaker: { minimum: 5 } }, async (message) => {
+    app.consume('orders', { concurrency: 20, breaker: { minimum: 5 } }, async (message) => {
       starts++;
-      if (message.json() === 0) return patient.promise;
+      if (message.json<number>() === 0) return patient.promise;
       await gate.promise;
       down();
     });
@@ -167,8 +167,8 @@ describe.each(SHAPES)('storm control on a %s', (shape) => {
   it('fuses a fingerprint that floods the quarantine, while the healthy rest flows', async () => {
     const stage = scene({ shape });
     const { app } = stage.process();
-    app.consume<number>('orders', (message) => {
-      if (message.json() % 10 < 6) throw new Poison('coupon is unknown');
+    app.consume('orders', (message) => {
+      if (message.json<number>() % 10 < 6) throw new Poison('coupon is unknown');
     });
     await app.start();
     const sent = await flow(stage, app, 120, 10);
@@ -233,12 +233,12 @@ describe('storm control', () => {
     const stage = scene();
     const { app } = stage.process();
     const refusals: unknown[] = [];
-    app.consume<number>('orders', { breaker: { minimum: 3 } }, (message, ctx) => {
+    app.consume('orders', { breaker: { minimum: 3 } }, (message, ctx) => {
       try {
         ctx.dependency('payments');
       } catch (refusal) {
         refusals.push(refusal);
-        throw message.json() % 2 === 0 ? refusal : new Error('cannot pay', { cause: refusal });
+        throw message.json<number>() % 2 === 0 ? refusal : new Error('cannot pay', { cause: refusal });
       }
       down();
     });

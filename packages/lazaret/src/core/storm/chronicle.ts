@@ -31,7 +31,7 @@ export interface Entry {
 /** A process that has said nothing for so long is gone, or has stopped consuming. */
 export const SILENT_MS = 15_000;
 export const CHRONICLE_TTL_MS: number = 24 * 3_600_000;
-const MOST_ENTRIES = 50;
+export const MOST_ENTRIES = 50;
 const MOST_PROCESSES = 32;
 const LONGEST_TEXT = 500;
 

@@ -213,9 +213,10 @@ export class Gate {
 
   /** Not all at the same moment, and the more, the further apart: to come in vain costs a write. */
   #turnAway(scope: Scope, { message }: Passage, now: number): number {
-    const { turnedAwayMs, spreadMs, longestSpreadMs } = this.#numbers.scopes;
+    const { turnedAwayMs, longestTurnedAwayMs, spreadMs, longestSpreadMs } = this.#numbers.scopes;
     const apartMs = Math.min(longestSpreadMs, ++scope.turnedAway * spreadMs);
-    const closedForMs = Math.max(waitOf(this.#pause.breaker, now), waitOf(scope.breaker, now), turnedAwayMs);
+    const shutMs = Math.max(waitOf(this.#pause.breaker, now), waitOf(scope.breaker, now), turnedAwayMs);
+    const closedForMs = Math.min(shutMs, longestTurnedAwayMs);
     return Math.ceil(closedForMs + apartMs * draw(message ?? '', scope.turnedAway));
   }
 

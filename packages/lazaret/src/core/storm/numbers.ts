@@ -139,6 +139,8 @@ interface ScopeNumbers {
   readonly liveMs: number;
   /** A message that may not start now comes back after this at least, … */
   readonly turnedAwayMs: number;
+  /** … and after this at most: what is shut for hours may be opened any time, … */
+  readonly longestTurnedAwayMs: number;
   /** … and the more are turned away, the further apart: this for each … */
   readonly spreadMs: number;
   /** … up to this. */
@@ -228,6 +230,7 @@ export const STORM: StormNumbers = {
     idleMs: 600_000,
     liveMs: 60_000,
     turnedAwayMs: 250,
+    longestTurnedAwayMs: 60_000,
     spreadMs: 10,
     longestSpreadMs: 60_000,
   },

@@ -14,11 +14,15 @@ export interface StandingOrder {
 
 export type Want =
   | { readonly set: 'paused' }
+  /** Whatever paused it. */
+  | { readonly set: 'resumed' }
   | { readonly set: 'breaker'; readonly dependency?: string; readonly to: 'open' | 'half-open' | 'closed' }
   | { readonly set: 'limit'; readonly dependency?: string; readonly limit: number }
   | { readonly set: 'rate'; readonly rate: Rate }
   | { readonly set: 'forgiven'; readonly fingerprint: string };
 
+/** What is done at once, by each process that hears of it in this time. */
+export const MOMENT_MS = 60_000;
 export const LONGEST_ORDER_MS: number = 7 * 24 * 3_600_000;
 export const ORDERS_TTL_MS: number = LONGEST_ORDER_MS + 3_600_000;
 /** Of a queue; beyond it the one that ends first makes way. */
@@ -37,6 +41,8 @@ export function slotOf(want: Want): string {
       return `${want.set} ${want.dependency ?? ''}`;
     case 'forgiven':
       return `forgiven ${want.fingerprint}`;
+    case 'resumed':
+      return 'paused';
     case 'paused':
     case 'rate':
       return want.set;
@@ -66,7 +72,7 @@ export function commandsBetween(
   const ended = before.filter((order) => order.untilAt > now && !slots.has(slotOf(order.want)));
   const fresh = wanted.filter((order) => {
     const known = told.get(slotOf(order.want));
-    return known === undefined || known.at !== order.at || known.untilAt !== order.untilAt;
+    return known === undefined || JSON.stringify(known) !== JSON.stringify(order);
   });
   return [
     ...ended.map((order) => commandOf({ ...order, why: 'the order was lifted' }, 0)),
@@ -78,6 +84,7 @@ export function commandsBetween(
 function commandOf({ want, why, by }: StandingOrder, forMs: number): Command | undefined {
   const reason = `${why} (${by})`;
   if (want.set === 'forgiven') return forMs === 0 ? undefined : { ...want, why: reason };
+  if (want.set === 'resumed') return forMs === 0 ? undefined : { set: 'paused', forMs: 0, why: reason };
   return { ...want, forMs, why: reason };
 }
 
@@ -110,6 +117,8 @@ function readWant(value: unknown): Want | undefined {
   switch (peek(value, 'set')) {
     case 'paused':
       return { set: 'paused' };
+    case 'resumed':
+      return { set: 'resumed' };
     case 'breaker': {
       const to = peek(value, 'to');
       return to === 'open' || to === 'half-open' || to === 'closed' ? { set: 'breaker', to, ...named } : undefined;

@@ -103,7 +103,7 @@ describe('admission', () => {
     const hanging = Array.from({ length: 10 }, (_, i) => passage(`hanging ${i}`));
     for (const one of hanging) made.enter(one, 0);
     endTogether(made, REFUSED, 20, 0);
-    made.set({ set: 'limit', limit: 1, forMs: MINUTE }, 0);
+    made.set({ set: 'limit', limit: 1, forMs: MINUTE, why: 'x' }, 0);
     expect(made.admit(10, 0, 5000)).toBe(1);
     expect(made.enter(passage('probe'), 5000)).toBe(0);
   });
@@ -118,10 +118,17 @@ describe('a message that may not start', () => {
     expect(Math.max(...waits)).toBeLessThanOrEqual(5000);
   });
 
+  it('comes back within two minutes, however long it is shut: somebody may open it any time', () => {
+    const made = gate();
+    made.set({ set: 'paused', forMs: 86_400_000, why: 'a test' }, 0);
+    const waits = Array.from({ length: 10_000 }, (_, i) => made.enter(passage(`m${i}`), 0));
+    expect(Math.max(...waits)).toBeLessThanOrEqual(120_000);
+  });
+
   it('comes back the later, the more come in vain, up to a minute', () => {
     const made = gate();
-    made.set({ set: 'breaker', to: 'open', forMs: 600_000, why: 'a test' }, 0);
-    const waits = Array.from({ length: 10_000 }, (_, i) => made.enter(passage(`m${i}`), 0) - 600_000);
+    made.set({ set: 'breaker', to: 'open', forMs: 60_000, why: 'a test' }, 0);
+    const waits = Array.from({ length: 10_000 }, (_, i) => made.enter(passage(`m${i}`), 0) - 60_000);
     const mean = (from: number, to: number) => waits.slice(from, to).reduce((a, b) => a + b, 0) / (to - from);
     expect(mean(0, 100)).toBeLessThan(600);
     expect(mean(9000, 10_000)).toBeGreaterThan(25_000);
@@ -646,16 +653,16 @@ describe('by hand', () => {
 
   it('a limit and a rate hold for so long', () => {
     const made = gate({ rate: { count: 4000, perMs: 1000 } });
-    made.set({ set: 'limit', limit: 3, forMs: 1000 }, 0);
+    made.set({ set: 'limit', limit: 3, forMs: 1000, why: 'x' }, 0);
     expect([made.admit(100, 0, 999), made.admit(100, 0, 1000)]).toEqual([3, 20]);
-    made.set({ set: 'rate', rate: { count: 1, perMs: 1000 }, forMs: 10_000 }, 1000);
+    made.set({ set: 'rate', rate: { count: 1, perMs: 1000 }, forMs: 10_000, why: 'x' }, 1000);
     expect([made.admit(100, 0, 1000), made.admit(100, 0, 1500), made.admit(100, 0, 2000)]).toEqual([1, 0, 1]);
     expect(made.admit(100, 0, 11_100)).toBe(20);
   });
 
   it('a rate is set where there was none', () => {
     const made = gate();
-    made.set({ set: 'rate', rate: { count: 1, perMs: 1000 }, forMs: 10_000 }, 0);
+    made.set({ set: 'rate', rate: { count: 1, perMs: 1000 }, forMs: 10_000, why: 'x' }, 0);
     expect([made.admit(100, 0, 0), made.admit(100, 0, 10_000)]).toEqual([1, 20]);
     expect(made.view(10_000).tokens).toBeUndefined();
   });
@@ -770,8 +777,8 @@ describe('whatever happens to a gate', () => {
           { set: 'breaker', to: 'open', forMs: 5000, why: '' },
           { set: 'breaker', dependency: 'stripe', to: 'half-open', forMs: 5000, why: '' },
           { set: 'breaker', to: 'closed', forMs: 5000, why: '' },
-          { set: 'limit', limit: 2, forMs: 5000 },
-          { set: 'rate', rate: { count: 5, perMs: 1000 }, forMs: 5000 },
+          { set: 'limit', limit: 2, forMs: 5000, why: 'x' },
+          { set: 'rate', rate: { count: 5, perMs: 1000 }, forMs: 5000, why: 'x' },
           { set: 'forgiven', fingerprint: printOf(POISON), why: '' },
         ),
         { freq: 10 },
