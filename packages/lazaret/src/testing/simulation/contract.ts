@@ -26,11 +26,13 @@ export interface SimulationSetup {
   readonly instances: number;
   /** Of each instance. Its `concurrency` is the pool. */
   readonly policy: ConsumeOptions;
-  /** The dependency: so many calls at a time, each of which takes `serviceMs` on average; half as long again while calls queue. */
+  /** The dependency: so many calls at a time, each of which takes `serviceMs` on average; half as long again while its queue is longer than a client waits. */
   readonly servers: number;
   readonly serviceMs: number;
   /** A call that takes longer is given up; its server works on all the same. */
   readonly clientTimeoutMs: number;
+  /** How service times are spread: 'even' within half of the average, the default, or 'exponential'. */
+  readonly service?: 'even' | 'exponential';
   /** Messages that are poison whatever the dependency does, all with one fingerprint. */
   readonly poisonShare: number;
   /** This share of messages needs a second dependency, which stays well. */
