@@ -6,6 +6,7 @@ export { type ClassifyRules, classify, type ErrorClass, type UserVerdict } from 
 export { decide, type Facts, precheck, type Sighting } from './decide.ts';
 export { DEFAULTS, PRESETS, type PresetName, STRIKES } from './defaults.ts';
 export { didYouMean } from './did-you-mean.ts';
+export { examine, type Finding, RULE_IDS, type RuleId, type Surroundings } from './doctor-rules.ts';
 export { draw } from './draw.ts';
 export { formatDuration, parseDuration, parsePercent, parseRate, type Rate } from './duration.ts';
 export { ERRORS, type ErrorCode, isLazaretError, LazaretError } from './errors.ts';

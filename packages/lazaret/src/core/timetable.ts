@@ -86,7 +86,7 @@ function shownAttempts(maxAttempts: number): readonly number[] {
 }
 
 /** The sum of the longest waits after the attempts 1 … `waits`. Walks only as far as they still grow. */
-function longestWaits({ backoff, jitter }: Policy, waits: number): number {
+export function longestWaits({ backoff, jitter }: Policy, waits: number): number {
   const growing = Math.min(waits, steadyFrom(backoff, jitter));
   let sumMs = 0;
   let lastMs = 0;
