@@ -1,5 +1,6 @@
 import { Console } from 'node:console';
 import { readFileSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { complain } from './cli/complain.ts';
 import { EXIT, type ExitCode } from './cli/exit-code.ts';
@@ -13,6 +14,7 @@ import { demoCommand } from './demo-command.ts';
 import { NOUNS, OPERATIONS } from './operations/index.ts';
 import type { Services } from './operations/services.ts';
 import { runCommand } from './run-command.ts';
+import { simulateCommand } from './simulate-command.ts';
 import { stderrLogger } from './stderr-logger.ts';
 import { stopSignal } from './stop-signal.ts';
 import { keptFolder, temporaryFolder } from './temporary-folder.ts';
@@ -60,6 +62,11 @@ function commands() {
         stopSignal(() => say(output.stderr, 'Stopping: what runs is finished. Ctrl-C again ends at once.')),
       redirectConsole,
       openBroker: (db) => openBroker(db ?? join(temporaryFolder(), 'run.db')),
+    }),
+    simulateCommand({
+      ...around,
+      readText: (file) => readFile(file, 'utf8'),
+      writeText: (file, text) => writeFile(file, text),
     }),
     demoCommand({ output, stopSignal: () => stopSignal(() => {}), folder, openBroker }),
   ];
