@@ -4,7 +4,7 @@ import type { ConcurrencyNumbers } from './numbers.ts';
 const LEAST_SAMPLES = 5;
 
 /**
- * How many handlers of a scope may run at once: grows by one per half a limit of answers, is cut by a failure of the dependency,
+ * How many handlers of a scope may run at once: grows by one per limit of answers, is cut by a failure of the dependency,
  * a timeout or a median latency that means queueing. From 1 to the consumer's concurrency.
  *
  * What is too slow is told from a baseline, the median when nothing of ours queues. It only falls, save in one place: at a limit of
@@ -56,7 +56,7 @@ export class AdaptiveConcurrency {
   /** A handler ended in a way that says nothing against the dependency. Only a limit that is made use of grows. */
   answered(inFlight: number): void {
     if (this.#queueing || inFlight < this.#limit / 2) return;
-    if (++this.#answers < this.#limit / 2) return;
+    if (++this.#answers < this.#limit * this.#numbers.pace) return;
     this.#answers = 0;
     if (this.#limit < this.#most) this.#limit++;
   }

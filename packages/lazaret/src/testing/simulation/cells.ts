@@ -39,7 +39,7 @@ export const BAD_DEPLOY: Situation = {
   ...HALF_LOADED,
   trouble: { kind: 'bad-deploy' },
   troubleMs: 5 * MINUTE,
-  afterMs: 10 * MINUTE,
+  afterMs: 20 * MINUTE,
 };
 
 /** More than half of the messages can never succeed. */

@@ -27,9 +27,12 @@ describe('adaptive concurrency', () => {
     expect(adaptive(concurrency).limit(0)).toBe(limit);
   });
 
-  it('grows by one per half a limit of answers, up to the concurrency', () => {
-    const limiter = adaptive(22);
-    for (let i = 0; i < 9; i++) limiter.answered(20);
+  it.each([
+    [1, 20],
+    [0.5, 10],
+  ])('at a pace of %d grows by one per %d answers at 20, up to the concurrency', (pace, answers) => {
+    const limiter = adaptive(22, { pace });
+    for (let i = 1; i < answers; i++) limiter.answered(20);
     expect(limiter.limit(0)).toBe(20);
     limiter.answered(20);
     expect(limiter.limit(0)).toBe(21);
@@ -41,7 +44,7 @@ describe('adaptive concurrency', () => {
     const limiter = adaptive();
     for (let i = 0; i < 1000; i++) limiter.answered(9);
     expect(limiter.limit(0)).toBe(20);
-    for (let i = 0; i < 10; i++) limiter.answered(10);
+    for (let i = 0; i < 20; i++) limiter.answered(10);
     expect(limiter.limit(0)).toBe(21);
   });
 
