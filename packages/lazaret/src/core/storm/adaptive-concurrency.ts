@@ -4,7 +4,7 @@ import type { ConcurrencyNumbers } from './numbers.ts';
 const LEAST_SAMPLES = 5;
 
 /**
- * How many handlers of a scope may run at once: grows by one per limit of answers, is cut by a failure of the dependency,
+ * How many handlers of a scope may run at once: grows by one per half a limit of answers, is cut by a failure of the dependency,
  * a timeout or a median latency that means queueing. From 1 to the consumer's concurrency.
  *
  * What is too slow is told from a baseline, the median when nothing of ours queues. It only falls, save in one place: at a limit of
@@ -20,8 +20,9 @@ export class AdaptiveConcurrency {
   #baselineMs = Number.POSITIVE_INFINITY;
   /** The last median meant queueing: nothing grows until one does not. */
   #queueing = false;
-  /** Answers since the limit last grew. */
+  /** Answers since the limit last grew, and how many it takes for each slot. */
   #answers = 0;
+  #pace: number;
   #windowAt: number;
   #cutAt = Number.NEGATIVE_INFINITY;
   #pinned = 0;
@@ -29,6 +30,7 @@ export class AdaptiveConcurrency {
 
   constructor(numbers: ConcurrencyNumbers, concurrency: number, timeoutMs: number, now: number) {
     this.#numbers = numbers;
+    this.#pace = numbers.pace;
     this.#most = Math.max(1, concurrency);
     this.#fineMs = Math.min(numbers.fineMs, timeoutMs * numbers.fineShare);
     this.#limit = Math.min(Math.max(1, numbers.start), this.#most);
@@ -56,7 +58,7 @@ export class AdaptiveConcurrency {
   /** A handler ended in a way that says nothing against the dependency. Only a limit that is made use of grows. */
   answered(inFlight: number): void {
     if (this.#queueing || inFlight < this.#limit / 2) return;
-    if (++this.#answers < this.#limit * this.#numbers.pace) return;
+    if (++this.#answers < this.#limit * this.#pace) return;
     this.#answers = 0;
     if (this.#limit < this.#most) this.#limit++;
   }
@@ -79,13 +81,19 @@ export class AdaptiveConcurrency {
     if (medianMs < this.#baselineMs) this.#lowerBaseline(medianMs);
     else if (this.limit(now) === 1 && this.#meansQueueing(medianMs)) this.#baselineMs = medianMs;
     this.#queueing = this.#meansQueueing(medianMs);
+    const { pace, queueingPace } = this.#numbers;
+    this.#pace = this.#isPastBound(medianMs) ? queueingPace : pace;
     if (this.#queueing) this.suffered(now);
     this.#latencies.clear();
     this.#windowAt = now;
   }
 
   #meansQueueing(medianMs: number): boolean {
-    return medianMs > this.#fineMs && medianMs > this.#baselineMs * this.#numbers.bound;
+    return medianMs > this.#fineMs && this.#isPastBound(medianMs);
+  }
+
+  #isPastBound(medianMs: number): boolean {
+    return medianMs > this.#baselineMs * this.#numbers.bound;
   }
 
   #lowerBaseline(medianMs: number): void {

@@ -272,7 +272,7 @@ export class Gate {
 
   #succeeded(scope: Scope, { enteredAt, attempt }: Passage, now: number, chance: number): void {
     this.#successes++;
-    scope.guilt.succeeded();
+    scope.guilt.succeeded(now);
     scope.budget.earn(attempt, now);
     scope.concurrency.succeeded(now - enteredAt, scope.inFlight + 1, now);
     scope.breaker.answered('well', enteredAt, now, chance, 0);

@@ -72,3 +72,51 @@ export function callsOfFixedWaits(situation: Situation, pool: number, waitMs: nu
     calls += Math.min(most, (perSecond * (second + 0.5) * 1_000) / (waitMs + failsAfterMs));
   return Math.round(calls);
 }
+
+/** A situation that is run for a table. */
+export interface Cell {
+  readonly name: string;
+  readonly pool: number;
+  readonly situation: Situation;
+}
+
+const POISONED = { poisonShare: 0.01 };
+/** What waits after twenty minutes at 150 a second takes an hour at the 50 that are left. */
+const BUSY = { perSecond: 150, afterMs: 70 * MINUTE };
+
+/** Everything that storm control has to show. */
+export const GRID: readonly Cell[] = [
+  ...[100, 400].flatMap((pool) => [
+    { name: `outage, pool ${pool}, load 50 %`, pool, situation: OUTAGE },
+    { name: `outage, pool ${pool}, load 75 %`, pool, situation: { ...OUTAGE, ...BUSY } },
+  ]),
+  ...[50, 100, 250, 400].map((pool) => ({ name: `brown-out to 30 %, pool ${pool}`, pool, situation: BROWNOUT })),
+  ...[100, 400].map((pool) => ({ name: `hang, pool ${pool}`, pool, situation: HANG })),
+  ...[100, 400].map((pool) => ({ name: `30 % errors, pool ${pool}`, pool, situation: ERRORS })),
+  { name: 'outage, 1 % poison', pool: 400, situation: { ...OUTAGE, ...POISONED } },
+  { name: 'hang, 1 % poison', pool: 400, situation: { ...HANG, ...POISONED } },
+  { name: 'brown-out, 1 % poison', pool: 400, situation: { ...BROWNOUT, ...POISONED } },
+  { name: '30 % errors, 1 % poison', pool: 400, situation: { ...ERRORS, ...POISONED } },
+  { name: 'bad deploy', pool: 400, situation: BAD_DEPLOY },
+  { name: '60 % poison, one fingerprint', pool: 400, situation: FLOOD },
+  { name: 'two dependencies, one down', pool: 400, situation: TWO_DEPENDENCIES },
+];
+
+/** Where each mechanism has something to do. */
+export const ABLATED: readonly Cell[] = [
+  { name: 'outage', pool: 400, situation: OUTAGE },
+  { name: 'brown-out to 30 %', pool: 400, situation: BROWNOUT },
+  { name: '30 % errors', pool: 400, situation: ERRORS },
+  { name: 'bad deploy', pool: 400, situation: BAD_DEPLOY },
+  { name: '60 % poison, one fingerprint', pool: 400, situation: FLOOD },
+];
+
+/** The same with trouble of another length, and so much less time to catch up. */
+export function lasting(situation: Situation, troubleMs: number): Situation {
+  const { afterMs } = situation;
+  return {
+    ...situation,
+    troubleMs,
+    afterMs: Math.ceil((afterMs * troubleMs) / situation.troubleMs / MINUTE + 2) * MINUTE,
+  };
+}

@@ -40,11 +40,25 @@ describe('adaptive concurrency', () => {
     expect(limiter.limit(0)).toBe(22);
   });
 
+  it('grows more slowly past the bound, though the median is still fine', () => {
+    const grown = (latencyMs: number, change: Partial<typeof NUMBERS> = {}) => {
+      const limiter = adaptive(1_000, change);
+      let now = succeed(limiter, 100, 100, 0);
+      now = succeed(limiter, 100, latencyMs, now + 1_000);
+      const before = limiter.limit(now);
+      for (let i = 0; i < 4 * before; i++) limiter.answered(limiter.limit(now));
+      return limiter.limit(now) - before;
+    };
+    expect(grown(150)).toBe(7);
+    expect(grown(300)).toBe(3);
+    expect(grown(300, { queueingPace: 0.5 })).toBe(7);
+  });
+
   it('does not grow while less than half of it is used', () => {
     const limiter = adaptive();
     for (let i = 0; i < 1000; i++) limiter.answered(9);
     expect(limiter.limit(0)).toBe(20);
-    for (let i = 0; i < 20; i++) limiter.answered(10);
+    for (let i = 0; i < 10; i++) limiter.answered(10);
     expect(limiter.limit(0)).toBe(21);
   });
 

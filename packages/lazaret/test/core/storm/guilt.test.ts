@@ -13,7 +13,7 @@ function charged(plot: string, made: Guilt = guilt()): string {
   let answer = '';
   for (const sign of plot) {
     if (sign === '!') {
-      made.succeeded();
+      made.succeeded(now);
       successes++;
     } else if (/\d/.test(sign)) now += Number(sign) * 60_000;
     else if (made.failed(sign.charCodeAt(0), successes, 'clear', now) === 'charged') answer += sign;
@@ -62,6 +62,71 @@ describe('guilt', () => {
     expect(guilt({ blindSuccesses: 30 }).failed(1, 0, sight, 0)).toBe('charged');
   });
 
+  /** Of 100 messages so many fail once; then one more fails again and again among others that go well. Answers when it is first charged. */
+  function firstCharged(failing: number, change: Partial<typeof NUMBERS> = {}, gapMs = 10): number {
+    const made = guilt(change);
+    let now = 1_000_000;
+    for (let message = 0; message < 100; message++) {
+      now += gapMs;
+      if (message < failing) made.failed(message, 0, 'clear', now);
+      else made.succeeded(now);
+    }
+    for (let time = 1; time < 100; time++) {
+      made.succeeded(now);
+      if (made.failed(100, 0, 'clear', now) === 'charged') return time;
+    }
+    return 100;
+  }
+
+  it.each([
+    [0, 1],
+    [1, 1],
+    [2, 4],
+    [5, 5],
+    [10, 6],
+    [30, 12],
+    [45, 17],
+    [80, 17],
+  ])('where %d of 100 fail by chance a message is charged from its failure %d on', (failing, first) => {
+    expect(firstCharged(failing)).toBe(first);
+  });
+
+  it.each<[name: string, change: Partial<typeof NUMBERS>, first: number]>([
+    ['more doubt', { doubt: 1e-2 }, 6],
+    ['a higher share', { share: 0.5 }, 1],
+    ['more outcomes', { least: 200 }, 1],
+    ['a shorter time', { shareMs: 10 }, 1],
+    ['more others', { others: 40 }, 1],
+    ['never', { others: Number.POSITIVE_INFINITY }, 1],
+  ])('obeys its numbers where some fail by chance: %s', (_, change, first) => {
+    expect(firstCharged(30, change)).toBe(first);
+  });
+
+  it('is not deceived about chance by messages that come again and again', () => {
+    const made = guilt();
+    for (let time = 0; time < 1_000; time++) {
+      for (let well = 0; well < 2; well++) made.succeeded(time);
+      made.failed(time % 3, 0, 'clear', time);
+    }
+    made.succeeded(1_000);
+    expect(made.failed(7, 0, 'clear', 1_000)).toBe('charged');
+  });
+
+  it('forgets how often a message failed when many others failed since', () => {
+    const chargedAfter = (remembered: number) => {
+      const made = guilt({ remembered });
+      for (let n = 0; n < 200; n++) {
+        made.succeeded(0);
+        made.failed(1_000, 0, 'clear', 0);
+        for (let other = 0; other < 2; other++) made.failed(n * 2 + other, 0, 'clear', 0);
+      }
+      made.succeeded(0);
+      return made.failed(1_000, 0, 'clear', 0);
+    };
+    expect(chargedAfter(1_024)).toBe('charged');
+    expect(chargedAfter(2)).toBe('uncharged');
+  });
+
   const messages = fc.integer({ min: 0, max: 5 });
 
   it('says what counting all failures since the last success would say', () => {
@@ -71,13 +136,13 @@ describe('guilt', () => {
     );
     fc.assert(
       fc.property(steps, fc.integer({ min: 1, max: 4 }), (all, others) => {
-        const made = guilt({ others });
+        const made = guilt({ others, share: Number.POSITIVE_INFINITY });
         const lastAt = new Map<number, number>();
         let now = 0;
         for (const { message, afterMs, success } of all) {
           now += afterMs;
           if (success === 0) {
-            made.succeeded();
+            made.succeeded(now);
             lastAt.clear();
           }
           const failing = [...lastAt].filter(([other, at]) => other !== message && now - at <= NUMBERS.windowMs).length;
@@ -92,11 +157,11 @@ describe('guilt', () => {
   it('charges a lone failure always, and in an outage nobody after the first two', () => {
     fc.assert(
       fc.property(fc.array(messages, { maxLength: 60 }), (all) => {
-        const lone = guilt();
+        const lone = guilt({ share: Number.POSITIVE_INFINITY });
         const outage = guilt();
         const seen = new Set<number>();
         for (const message of all) {
-          lone.succeeded();
+          lone.succeeded(0);
           expect(lone.failed(message, 0, 'clear', 0)).toBe('charged');
           const verdict = outage.failed(message, 0, 'clear', 0);
           const others = seen.size - (seen.has(message) ? 1 : 0);
