@@ -46,7 +46,7 @@ export const BAD_DEPLOY: Situation = {
 export const FLOOD: Situation = {
   ...HALF_LOADED,
   trouble: NONE,
-  troubleMs: 5 * MINUTE,
+  troubleMs: 3 * MINUTE,
   afterMs: 0,
   poisonShare: 0.6,
 };
