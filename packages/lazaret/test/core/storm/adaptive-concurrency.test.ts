@@ -50,7 +50,7 @@ describe('adaptive concurrency', () => {
       return limiter.limit(now) - before;
     };
     expect(grown(150)).toBe(7);
-    expect(grown(300)).toBe(3);
+    expect(grown(300)).toBe(1);
     expect(grown(300, { queueingPace: 0.5 })).toBe(7);
   });
 
