@@ -33,7 +33,15 @@ export interface ConsumeOptions extends ClassifyRules {
   readonly timeout?: string;
   /** Handlers that run at the same time. Default 10. */
   readonly concurrency?: number;
-  /** Starts of this queue in a unit of time, at most: '100/s', '5/m'. Unlimited by default. */
+  /**
+   * Handlers that run at the same time in all processes of the queue together; only where the broker is a store itself (SQLite).
+   * Unlimited by default.
+   */
+  readonly globalConcurrency?: number;
+  /**
+   * Starts of this queue in a unit of time, at most: '100/s', '5/m'. Of all processes together where the broker is a store itself
+   * (SQLite), else of each. Unlimited by default.
+   */
   readonly rateLimit?: string;
   /** When consumption stops by itself since a dependency fails; `false`: never. Default `{ threshold: '50%', minimum: 20, … }`. */
   readonly breaker?: false | BreakerOptions;
@@ -100,6 +108,7 @@ const NAMES: Readonly<Record<keyof ConsumeOptions, true>> = {
   heartbeat: true,
   timeout: true,
   concurrency: true,
+  globalConcurrency: true,
   rateLimit: true,
   breaker: true,
   dependency: true,
@@ -144,6 +153,7 @@ export function consumerPolicy(options: ConsumeOptions = {}): ConsumerPolicy {
     heartbeatMs: readHeartbeat(given.get('heartbeat'), leaseMs),
     timeoutMs: durationFrom(1, wanted.get('timeout'), 'timeout'),
     concurrency: wholeNumber(wanted.get('concurrency'), 'concurrency', 1),
+    globalConcurrency: readGlobalConcurrency(given.get('globalConcurrency')),
     ordering: oneOf(['none', 'key'], wanted.get('ordering'), 'ordering'),
     maxBodyBytes: parseSize(wanted.get('maxBody'), 'maxBody'),
     laneCap: wholeNumber(parking.get('lane'), 'parking.lane', 1),
@@ -158,6 +168,10 @@ export function consumerPolicy(options: ConsumeOptions = {}): ConsumerPolicy {
 function readHeartbeat(value: unknown, leaseMs: number): number | undefined {
   if (value === undefined) return Math.floor(leaseMs * HEARTBEAT_SHARE);
   return value === false ? undefined : durationFrom(1, value, 'heartbeat');
+}
+
+function readGlobalConcurrency(value: unknown): number | undefined {
+  return value === undefined ? undefined : wholeNumber(value, 'globalConcurrency', 1);
 }
 
 /** Throws LZ1002 for what is no text, LZ1003 for an empty or a long one. */

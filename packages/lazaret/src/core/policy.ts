@@ -22,6 +22,8 @@ export interface ConsumerPolicy extends Policy {
   /** Deadline of one run, and cap of the lease. */
   readonly timeoutMs: number;
   readonly concurrency: number;
+  /** Handlers of all processes of the queue; no limit where it is absent. */
+  readonly globalConcurrency: number | undefined;
   readonly ordering: 'none' | 'key';
   /** Larger bodies are quarantined as `oversize` before the handler sees them. */
   readonly maxBodyBytes: number;

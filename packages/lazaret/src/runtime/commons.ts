@@ -23,16 +23,19 @@ import {
   writeOrders,
 } from '../core/storm/standing-orders.ts';
 import type { SharedState } from '../ports/shared-state.ts';
-import type { Cancel, System } from '../ports/system.ts';
+import type { System } from '../ports/system.ts';
+import { type Alarm, alarm } from './alarm.ts';
 import { asError } from './as-error.ts';
+import { Fleet } from './fleet.ts';
+import { swap } from './swap.ts';
+import { until } from './until.ts';
 
-/** Orders are looked for so often, and the chronicle is written at most so often. */
+/** Orders are looked for so often at least, and the chronicle is written at most so often. */
 const EVERY_MS = 1_000;
+/** A store that has not answered for so long is away. */
+const PATIENCE_MS = 1_000;
 /** Also where nothing has changed: that it lives is news. */
 const AT_LEAST_EVERY_MS = 5_000;
-/** Others write the same text. */
-const TRIES = 5;
-
 /**
  * What one queue's gate shares with the same queue in other processes: it follows the orders of people, whoever took them, and tells
  * how it stands. A store that is away changes nothing here: the last orders hold until their end.
@@ -40,6 +43,8 @@ const TRIES = 5;
 export class Commons {
   readonly #queue: string;
   readonly #gate: Gate;
+  readonly #fleet: Fleet;
+  readonly #rounds: Alarm;
   readonly #shared: SharedState | undefined;
   readonly #system: System;
   readonly #process: string;
@@ -47,21 +52,29 @@ export class Commons {
   #orders: readonly StandingOrder[] = [];
   #entries: Entry[] = [];
   #writtenAt = Number.NEGATIVE_INFINITY;
-  #timer: Cancel | undefined;
+  #meeting = false;
+  #isAway = false;
   #ended = false;
 
-  constructor(queue: string, gate: Gate, shared: SharedState | undefined, system: System, seen: CommonsSeen) {
+  constructor(queue: string, gate: Gate, limits: Limits, shared: SharedState | undefined, system: System, seen: CommonsSeen) {
     this.#queue = queue;
     this.#gate = gate;
     this.#shared = shared;
     this.#system = system;
     this.#process = system.id();
     this.#seen = seen;
+    this.#fleet = new Fleet({ queue, gate, system, process: this.#process, ...limits, changed: () => seen.changed() });
+    this.#rounds = alarm(system, () => this.#ring());
   }
 
   /** Resolves when the orders that stand are followed, or cannot be had. Never rejects. */
   async start(): Promise<void> {
     if (this.#shared !== undefined) await this.#meet(this.#shared);
+  }
+
+  /** At the end of a turn: asks the others sooner, where there is something to ask for. */
+  look(now: number): void {
+    if (this.#shared !== undefined && !this.#meeting && !this.#ended) this.#rounds.by(this.#fleet.nextAt(now));
   }
 
   /** The orders that this process follows. */
@@ -70,7 +83,10 @@ export class Commons {
   }
 
   record(change: StormChange): void {
-    if (this.#shared !== undefined) this.#entries.push(entryOf(change, this.#process, this.#now()));
+    if (this.#shared === undefined || this.#ended) return;
+    if (!('learned' in change)) this.#entries.push(entryOf(change, this.#process, this.#now()));
+    // What a breaker finds out spares the others the finding.
+    if (change.what === 'breaker' && !this.#meeting) this.#rounds.by(this.#system.monotonic());
   }
 
   /** Followed here at once, and by all processes within moments. Rejects where they cannot be told. */
@@ -85,8 +101,9 @@ export class Commons {
   /** Tells the others that it is gone. Never rejects. */
   async end(): Promise<void> {
     this.#ended = true;
-    this.#timer?.();
-    if (this.#shared !== undefined) await this.#write(this.#shared, undefined).catch(() => undefined);
+    this.#rounds.stop();
+    if (this.#shared === undefined || this.#isAway) return;
+    await Promise.allSettled([this.#fleet.leave(this.#shared), this.#write(this.#shared, undefined)]);
   }
 
   async #change(to: (orders: readonly StandingOrder[]) => readonly StandingOrder[]): Promise<void> {
@@ -103,19 +120,53 @@ export class Commons {
     if (commands.length > 0) this.#seen.changed();
   }
 
-  /** One round: what is ordered, then what there is to tell. */
+  #ring(): number {
+    if (this.#shared !== undefined) void this.#meet(this.#shared);
+    return Number.POSITIVE_INFINITY;
+  }
+
+  /** One round: what is ordered, what is lent and learnt, then what there is to tell. One at a time, however long the store takes. */
   async #meet(shared: SharedState): Promise<void> {
+    if (this.#meeting) return;
+    this.#meeting = true;
     try {
-      const [found] = await shared.get([ordersKey(this.#queue)]);
-      if (!this.#ended) this.#follow(readOrders(found?.value ?? null));
-      const silentMs = this.#system.monotonic() - this.#writtenAt;
-      if (!this.#ended && (this.#entries.length > 0 || silentMs >= AT_LEAST_EVERY_MS)) {
-        await this.#write(shared, this.#gate.view(this.#system.monotonic()));
-      }
+      const late = await this.#watch(this.#round(shared));
+      if (!late) this.#isAway = false;
     } catch (thrown) {
-      this.#seen.trouble(asError(thrown));
+      this.#away(asError(thrown));
     }
-    if (!this.#ended) this.#timer = this.#system.after(EVERY_MS, () => void this.#meet(shared));
+    this.#meeting = false;
+    if (this.#ended) return;
+    const now = this.#system.monotonic();
+    this.#rounds.by(Math.min(now + EVERY_MS, this.#fleet.nextAt(now)));
+  }
+
+  /** Waits for a round. Answers whether it was late; meanwhile nobody relies on what it may bring. */
+  async #watch(round: Promise<void>): Promise<boolean> {
+    let late = false;
+    while (!(await until(this.#system, this.#system.monotonic() + PATIENCE_MS, round)) && !this.#ended) {
+      late = true;
+      this.#away(new Error(`the store that the processes of this queue share does not answer within ${PATIENCE_MS} ms`));
+    }
+    return late;
+  }
+
+  async #round(shared: SharedState): Promise<void> {
+    const [orders, ...lent] = await shared.get([ordersKey(this.#queue), ...this.#fleet.keys]);
+    if (this.#ended) return;
+    this.#follow(readOrders(orders?.value ?? null));
+    await this.#fleet.meet(shared, lent);
+    const silentMs = this.#system.monotonic() - this.#writtenAt;
+    const hasNews = this.#entries.length > 0 && silentMs >= EVERY_MS;
+    if (this.#ended || !(hasNews || silentMs >= AT_LEAST_EVERY_MS)) return;
+    await this.#write(shared, this.#gate.view(this.#system.monotonic()));
+  }
+
+  /** Told once, until it is back. */
+  #away(error: Error): void {
+    if (!this.#isAway) this.#seen.trouble(error);
+    this.#isAway = true;
+    this.#fleet.away(this.#system.monotonic());
   }
 
   /** What could not be written is told with the next round. */
@@ -123,7 +174,11 @@ export class Commons {
     const entries = this.#entries;
     this.#entries = [];
     const now = this.#now();
-    const say = (chronicle: Chronicle) => told(chronicle, this.#process, view, entries, now);
+    const say = (chronicle: Chronicle) => {
+      const said = told(chronicle, this.#process, view, entries, now);
+      this.#fleet.processes = Math.max(1, said.processes.length);
+      return said;
+    };
     const key = chronicleKey(this.#queue);
     let done = false;
     try {
@@ -137,6 +192,11 @@ export class Commons {
   #now(): number {
     return Math.round(this.#system.now());
   }
+}
+
+export interface Limits {
+  readonly concurrency: number;
+  readonly globalConcurrency: number | undefined;
 }
 
 export interface CommonsSeen {
@@ -158,19 +218,4 @@ export async function changeOrders(
   });
   if (!done) throw new Error('others changed the orders of this queue all the time');
   return orders;
-}
-
-async function swap(
-  shared: SharedState,
-  key: string,
-  ttlMs: number,
-  change: (text: string | null) => string | null,
-): Promise<boolean> {
-  for (let tries = 0; tries < TRIES; tries++) {
-    const [found] = await shared.get([key]);
-    const { version, value } = found ?? { version: 0, value: null };
-    const wanted = change(value);
-    if (wanted === value || (await shared.compareAndSwap(key, version, wanted, ttlMs))) return true;
-  }
-  return false;
 }

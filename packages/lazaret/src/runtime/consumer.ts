@@ -95,7 +95,9 @@ export class Consumer implements Soloist {
     const { rate, ...changed } = storm;
     const limits = { concurrency, timeoutMs, maxAttempts, ...(rate === undefined ? {} : { rate }) };
     this.#gate = new Gate({ ...limits, ...changed }, this.#system.monotonic());
-    this.#commons = new Commons(this.queue, this.#gate, around.broker.shared, this.#system, {
+    const { globalConcurrency } = setup.policy;
+    const shares = { concurrency, globalConcurrency };
+    this.#commons = new Commons(this.queue, this.#gate, shares, around.broker.shared, this.#system, {
       changed: () => this.#life === undefined || this.#wake(),
       trouble: (error) => around.events.tell('trouble', { queue: this.queue, verb: 'orders', error }),
     });
@@ -113,6 +115,7 @@ export class Consumer implements Soloist {
 
   async #start(): Promise<void> {
     const { performer } = this.#setup;
+    this.#refuseLimitsOfNobody();
     await performer.open?.();
     try {
       this.#subscription = await this.#subscribe();
@@ -160,6 +163,16 @@ export class Consumer implements Soloist {
     this.#wake();
   }
 
+  #refuseLimitsOfNobody(): void {
+    const { broker } = this.#around;
+    if (this.#setup.policy.globalConcurrency === undefined || broker.shared !== undefined) return;
+    throw new LazaretError(
+      'LZ1004',
+      `globalConcurrency: the processes of queue '${this.queue}' share nothing in which to count: the broker '${broker.name}' is no store.`,
+      { hint: "Use 'concurrency', which holds for each process, or SQLite as the broker." },
+    );
+  }
+
   async #subscribe(): Promise<Subscription> {
     const { policy, group, waitMs } = this.#setup;
     const { broker } = this.#around;
@@ -205,6 +218,7 @@ export class Consumer implements Soloist {
       if (!this.#closed && this.#puller.idle) this.#pull(now);
     }
     for (const change of this.#gate.changes()) this.#tellStorm(change);
+    this.#commons.look(this.#system.monotonic());
     if (answers !== undefined) void answers.then(this.#answered);
     this.#look();
   };

@@ -21,6 +21,7 @@ const BY_DEFAULT: ConsumerPolicy = {
   heartbeatMs: 45_000,
   timeoutMs: 900_000,
   concurrency: 10,
+  globalConcurrency: undefined,
   ordering: 'none',
   maxBodyBytes: 10_485_760,
   laneCap: 100,

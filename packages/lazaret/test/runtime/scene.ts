@@ -21,14 +21,20 @@ export function scene(options: MemoryOptions = { shape: 'table' }) {
     /** An app in a process of its own; `kill` ends it without a word. */
     process(wait = '5s', wrap: (broker: Broker) => Broker = (broker) => broker) {
       const broker = server.connect();
+      let lives = true;
       const app: App = lazaret({
         broker: { name: 'memory', connect: async () => wrap(broker) },
         logger: false,
         system,
         wait,
       });
-      for (const name of EVENTS) app.on(name, (event) => heard.push({ name, at: system.now() - startedAt, event }));
-      return { app, broker, kill: () => server.kill(broker), cut: () => server.cut(broker) };
+      for (const name of EVENTS)
+        app.on(name, (event) => lives && heard.push({ name, at: system.now() - startedAt, event }));
+      const kill = () => {
+        lives = false;
+        server.kill(broker);
+      };
+      return { app, broker, kill, cut: () => server.cut(broker) };
     },
     /** Milliseconds since the scene began. */
     now: () => system.now() - startedAt,

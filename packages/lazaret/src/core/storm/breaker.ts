@@ -18,10 +18,36 @@ export interface BreakerChange {
   readonly why: string;
   /** How long it stays open, or as a person set it. */
   readonly forMs?: number;
+  /** Another process of the queue found it out. */
+  readonly learned?: true;
+}
+
+/** How a breaker stands, for its like in other processes. */
+export interface BreakerStanding {
+  readonly state: BreakerState;
+  /** When it last opened; the past where it never did. */
+  readonly openedAt: number;
+  /** When it became what it is. */
+  readonly sinceAt: number;
+  /** How long it stays open. */
+  readonly untilAt: number;
+  readonly openings: number;
+  readonly why: string;
+  /** As a person set it. */
+  readonly pinned: boolean;
+}
+
+/** Whether others of its queue, in other processes, are heard at present: then one of them all probes. */
+export interface Fleet {
+  joined: boolean;
 }
 
 const BUCKETS = 10;
 const PAST = Number.NEGATIVE_INFINITY;
+/** So many healthy answers in a row, the last of them so fresh, are more than what another process says. */
+const WELL_IN_A_ROW = 20;
+const WELL_FOR_MS = 2_000;
+const ALONE: Fleet = { joined: false };
 
 /**
  * Stops what would fail anyway. Never stuck: time alone ends `open`, a probe that stays silent makes way for another, a ramp
@@ -32,6 +58,7 @@ export class Breaker {
   /** Slots at which the ramp is over. */
   readonly #full: number;
   readonly #told: (change: BreakerChange) => void;
+  readonly #fleet: Fleet;
   readonly #outcomes: Tally = new Tally(BUCKETS);
   readonly #failures: Tally = new Tally(BUCKETS);
   #state: BreakerState = 'closed';
@@ -42,6 +69,9 @@ export class Breaker {
   #lastProbe: number | undefined;
   #avoided = false;
   #probing = false;
+  /** As it is because another process found it out. */
+  #isLearned = false;
+  #wellInARow = 0;
   // Moments. What started before `freshAt` belongs to a time that is over.
   #now = PAST;
   #since = PAST;
@@ -50,11 +80,21 @@ export class Breaker {
   #askedUntil = PAST;
   #pinnedUntil = PAST;
   #freshAt = PAST;
+  #openedAt = PAST;
+  #wellAt = PAST;
+  /** Until then it may probe, as one of a fleet. */
+  #mayProbeUntil = PAST;
 
-  constructor(numbers: BreakerNumbers, full: number, told: (change: BreakerChange) => void) {
+  constructor(
+    numbers: BreakerNumbers,
+    full: number,
+    told: (change: BreakerChange) => void,
+    fleet: Fleet = ALONE,
+  ) {
     this.#numbers = numbers;
     this.#full = full;
     this.#told = told;
+    this.#fleet = fleet;
   }
 
   // --- what may start ---------------------------------------------------------------------------------------------
@@ -82,7 +122,7 @@ export class Breaker {
       case 'open':
         return 0;
       case 'half-open':
-        return this.#probing ? 0 : 1;
+        return this.#probing || !this.#mayProbe(now) ? 0 : 1;
       case 'ramping':
         return Math.max(0, this.#slots(now) - inFlight);
     }
@@ -96,7 +136,7 @@ export class Breaker {
       case 'open':
         return 0;
       case 'half-open':
-        return 1;
+        return this.#probing || this.#mayProbe(now) ? 1 : 0;
       case 'ramping':
         return this.#slots(now);
     }
@@ -143,6 +183,7 @@ export class Breaker {
   answered(answer: Answer, startedAt: number, now: number, chance: number, retryAfterMs: number): void {
     this.#goOn(now);
     if (answer === 'sick' && retryAfterMs > 0) this.#heed(retryAfterMs, now);
+    this.#feel(answer, now);
     switch (this.#state) {
       case 'closed':
       case 'ramping':
@@ -177,6 +218,7 @@ export class Breaker {
   pin(state: 'open' | 'half-open' | 'closed', forMs: number, why: string, now: number): void {
     this.#goOn(now);
     this.#pinnedUntil = now + forMs;
+    this.#isLearned = false;
     switch (state) {
       case 'open':
         this.#openUntil = this.#pinnedUntil;
@@ -189,6 +231,72 @@ export class Breaker {
         break;
     }
     this.#become(state, why, now, forMs);
+  }
+
+  // --- of a fleet -------------------------------------------------------------------------------------------------
+
+  standing(now: number): BreakerStanding {
+    const state = this.state(now);
+    return {
+      state,
+      openedAt: this.#openedAt,
+      sinceAt: this.#since,
+      untilAt: this.#openUntil,
+      openings: this.#openings,
+      why: this.#why,
+      pinned: now < this.#pinnedUntil,
+    };
+  }
+
+  /**
+   * Another process found it out, and opened at `openedAt`. Who does well by itself does not follow, nor who is switched off: it may
+   * be the other one's own fault. Answers whether it did.
+   */
+  follow(openedAt: number, untilAt: number, openings: number, why: string, now: number): boolean {
+    const state = this.state(now);
+    const doesWell = this.#wellInARow >= WELL_IN_A_ROW && now - this.#wellAt < WELL_FOR_MS;
+    const isOff = this.#numbers.least === Number.POSITIVE_INFINITY;
+    if (now < this.#pinnedUntil || isOff || (state === 'closed' && doesWell)) return false;
+    this.#openings = Math.max(this.#openings, openings);
+    this.#openUntil = untilAt;
+    this.#isLearned = true;
+    this.#become('open', why, now, Math.max(0, untilAt - now));
+    this.#openedAt = openedAt;
+    this.#goOn(now);
+    return true;
+  }
+
+  /** Another process's probe was healthy at `at`: the ramp of all began then. */
+  followRamp(at: number, why: string, now: number): void {
+    const state = this.state(now);
+    if (now < this.#pinnedUntil || state === 'closed' || state === 'ramping') return;
+    this.#forget(now);
+    this.#isLearned = true;
+    this.#become('ramping', why, now);
+    this.#since = Math.min(at, now);
+    this.#goOn(now);
+  }
+
+  /** It is the one of its fleet that probes, until then. */
+  mayProbe(untilAt: number): void {
+    this.#mayProbeUntil = untilAt;
+  }
+
+  /** How long a probe has. */
+  get probeMs(): number {
+    return this.#numbers.silenceMs;
+  }
+
+  #mayProbe(now: number): boolean {
+    return !this.#fleet.joined || now < this.#mayProbeUntil || now < this.#pinnedUntil;
+  }
+
+  #feel(answer: Answer, now: number): void {
+    if (answer !== 'well') this.#wellInARow = 0;
+    else {
+      this.#wellInARow++;
+      this.#wellAt = now;
+    }
   }
 
   // --- transitions ------------------------------------------------------------------------------------------------
@@ -236,6 +344,7 @@ export class Breaker {
     const nominalMs = Math.min(openMs * 2 ** Math.min(this.#openings, 30), longestOpenMs);
     const spreadMs = Math.round(nominalMs * (1 - jitter + 2 * jitter * chance));
     this.#openings++;
+    this.#isLearned = false;
     this.#openUntil = Math.max(now + spreadMs, this.#askedUntil);
     this.#become('open', why, now, this.#openUntil - now);
   }
@@ -248,6 +357,7 @@ export class Breaker {
   }
 
   #halfOpen(now: number): void {
+    this.#mayProbeUntil = PAST;
     this.#probeAgain();
     this.#become('half-open', this.#why, now);
   }
@@ -260,6 +370,7 @@ export class Breaker {
   /** Answers of before would open it again at once. */
   #ramp(now: number): void {
     this.#forget(now);
+    this.#isLearned = false;
     this.#become('ramping', 'the probe was healthy', now);
     this.#goOn(now);
   }
@@ -286,7 +397,13 @@ export class Breaker {
     this.#state = state;
     this.#why = why;
     this.#since = now;
-    this.#told(forMs === undefined ? { state, why } : { state, why, forMs });
+    if (state === 'open') this.#openedAt = now;
+    this.#told({
+      state,
+      why,
+      ...(forMs === undefined ? {} : { forMs }),
+      ...(this.#isLearned ? { learned: true } : {}),
+    });
   }
 
   #slots(now: number): number {
@@ -301,5 +418,8 @@ export class Breaker {
     this.#askedUntil -= backMs;
     this.#pinnedUntil -= backMs;
     this.#freshAt -= backMs;
+    this.#openedAt -= backMs;
+    this.#wellAt -= backMs;
+    this.#mayProbeUntil -= backMs;
   }
 }

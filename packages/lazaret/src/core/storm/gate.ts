@@ -3,12 +3,12 @@ import type { Rate } from '../duration.ts';
 import type { Reason } from '../evidence.ts';
 import { fingerprint } from '../fingerprint.ts';
 import type { Failure, Outcome } from '../outcome.ts';
-import type { Answer, Breaker } from './breaker.ts';
+import type { Answer, Breaker, Fleet } from './breaker.ts';
 import { Changes, type StormChange } from './changes.ts';
 import { Fuse } from './fuse.ts';
 import { type Mechanism, type StormNumbers, type StormOverrides, stormNumbers } from './numbers.ts';
 import { Pause } from './pause.ts';
-import { RateLimit } from './rate-limit.ts';
+import { RateLimit, type RateUse } from './rate-limit.ts';
 import { type Scope, Scopes } from './scope.ts';
 import { slowMs } from './slow.ts';
 import { Systemic } from './systemic.ts';
@@ -96,7 +96,12 @@ export class Gate {
   readonly #systemic: Systemic;
   readonly #rate: RateLimit;
   readonly #changes: Changes = new Changes();
+  readonly #fleet: Fleet = { joined: false };
+  /** As many of the queue's slots, which its processes share. */
+  #slots = Number.POSITIVE_INFINITY;
   #inFlight = 0;
+  /** The most that ran at once since it was last asked. */
+  #peak = 0;
   #successes = 0;
 
   constructor(options: GateOptions, now: number) {
@@ -111,6 +116,7 @@ export class Gate {
         timeoutMs,
         told: (dependency, change) =>
           this.#changes.add({ what: 'breaker', ...(dependency === undefined ? {} : { dependency }), ...change }),
+        fleet: this.#fleet,
       },
       now,
     );
@@ -125,7 +131,7 @@ export class Gate {
   /** For how many of `want` messages to ask, while `waiting` others have arrived and not started. Takes their tokens. */
   admit(want: number, waiting: number, now: number): number {
     this.#settle(now);
-    const room = Math.min(this.#pause.breaker.room(this.#inFlight, now), this.#scopes.room(now)) - waiting;
+    const room = Math.min(this.#room(now), this.#scopes.room(now)) - waiting;
     const admitted = Math.min(want, room);
     return admitted > 0 ? this.#rate.take(admitted, now) : 0;
   }
@@ -137,14 +143,18 @@ export class Gate {
 
   /** When `admit` may say more by itself, after it said 0 to a wish; Infinity where only an outcome can change that. */
   nextAt(waiting: number, now: number): number {
-    const pause = this.#pause.breaker;
-    if (pause.room(this.#inFlight, now) <= waiting) return pause.nextAt(now);
+    if (this.#room(now) <= waiting) return this.#pause.breaker.nextAt(now);
     return this.#scopes.room(now) <= waiting ? this.#scopes.nextAt(now) : now + this.#rate.waitMs(now);
   }
 
   /** How many may run at once; 0 while nothing may start. */
   breadth(now: number): number {
-    return Math.min(this.#pause.breaker.breadth(now), this.#scopes.breadth(now));
+    return Math.min(this.#pause.breaker.breadth(now), this.#scopes.breadth(now), this.#slots);
+  }
+
+  /** How many more may start, of whatever scope. */
+  #room(now: number): number {
+    return Math.min(this.#pause.breaker.room(this.#inFlight, now), this.#slots - this.#inFlight);
   }
 
   /** 0: the message runs from now on. Else it may not, and comes back after so many milliseconds. */
@@ -152,13 +162,14 @@ export class Gate {
     if (!passage.admitted && this.#rate.take(1, now) === 0) return Math.max(1, Math.ceil(this.#rate.waitMs(now)));
     passage.admitted = true;
     const scope = this.#scopes.of(passage.dependency, now);
-    const full = scope.room(now) <= 0 || this.#pause.breaker.room(this.#inFlight, now) <= 0;
+    const full = scope.room(now) <= 0 || this.#room(now) <= 0;
     if (full || !this.#takesItsTurn(scope, passage, now)) {
       this.#handBackItsToken(passage);
       return this.#turnAway(scope, passage, now);
     }
     passage.admitted = false;
     this.#inFlight++;
+    if (this.#inFlight > this.#peak) this.#peak = this.#inFlight;
     this.#moveIn(scope, passage, now);
     return 0;
   }
@@ -381,6 +392,56 @@ export class Gate {
     if (reason === 'crash' || reason === 'blocked-key') return CHARGED;
     this.#fuse.ended(now);
     return this.#letter(printOfReason(reason), CHARGED, now, chance);
+  }
+
+  // --- shared with other processes --------------------------------------------------------------------------------
+
+  /** What its rate needs and has; `undefined` where it has none. */
+  rateUse(now: number): RateUse | undefined {
+    return this.#rate.use(now);
+  }
+
+  /** As of `RateLimit`. */
+  beginSlice(back: number, nextAt: number): void {
+    this.#rate.beginSlice(back, nextAt);
+  }
+
+  /** As of `RateLimit.lend`. */
+  lendTokens(tokens: number, nextAt: number): void {
+    this.#rate.lend(tokens, nextAt);
+  }
+
+  /** So many may run at once, whatever else allows more. */
+  lendSlots(slots: number): void {
+    this.#slots = slots;
+  }
+
+  /** How many run, and ran at most at once since this was last asked. */
+  takePeak(): { readonly inFlight: number; readonly peak: number } {
+    const peak = this.#peak;
+    this.#peak = this.#inFlight;
+    return { inFlight: this.#inFlight, peak };
+  }
+
+  /** Others are heard: one of all probes. Or nobody is, and each decides by itself. */
+  joinFleet(joined: boolean): void {
+    this.#fleet.joined = joined;
+  }
+
+  /** Nobody can be asked: `share` of the rate from now on. */
+  keepToShare(share: number, now: number): void {
+    this.#rate.keepTo(share, now);
+  }
+
+  /** By dependency; `undefined` for one that finds no place of its own. */
+  breakerOf(dependency: string | undefined, now: number): Breaker | undefined {
+    const scope = this.#scopes.of(dependency, now);
+    return scope.dependency === dependency ? scope.breaker : undefined;
+  }
+
+  /** Of all scopes, our own first. */
+  breakers(): readonly { readonly dependency: string | undefined; readonly breaker: Breaker }[] {
+    return this.#scopes.all();
   }
 
   // --- by hand, seen and told -------------------------------------------------------------------------------------

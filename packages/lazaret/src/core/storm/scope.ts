@@ -1,6 +1,6 @@
 import { wholeStart } from '../clip.ts';
 import { AdaptiveConcurrency } from './adaptive-concurrency.ts';
-import { Breaker, type BreakerChange } from './breaker.ts';
+import { Breaker, type BreakerChange, type Fleet } from './breaker.ts';
 import { Guilt } from './guilt.ts';
 import type { StormNumbers } from './numbers.ts';
 import { RetryBudget } from './retry-budget.ts';
@@ -28,7 +28,7 @@ export class Scope {
   constructor(dependency: string | undefined, setup: ScopeSetup, now: number) {
     const { numbers, concurrency, timeoutMs } = setup;
     this.dependency = dependency;
-    this.breaker = new Breaker(numbers.breaker, concurrency, (change) => setup.told(dependency, change));
+    this.breaker = new Breaker(numbers.breaker, concurrency, (change) => setup.told(dependency, change), setup.fleet);
     this.concurrency = new AdaptiveConcurrency(numbers.concurrency, concurrency, timeoutMs, now);
     this.budget = new RetryBudget(numbers.budget, now);
     this.guilt = new Guilt(numbers.guilt);
@@ -54,6 +54,7 @@ export interface ScopeSetup {
   readonly concurrency: number;
   readonly timeoutMs: number;
   readonly told: (dependency: string | undefined, change: BreakerChange) => void;
+  readonly fleet: Fleet;
 }
 
 /** Scopes of one queue by dependency, in bounded number: names that find no place share one. */
