@@ -30,6 +30,7 @@ export function resilient<T = unknown>(
   return resilientOn(realSystem, handler, options);
 }
 
+export type { BreakerOrderOptions, EndOptions, LimitOrderOptions, OrderOptions } from './core/by-hand.ts';
 export type { ClassifyRules, ErrorClass, UserVerdict } from './core/classify.ts';
 export type { ErrorCode } from './core/errors.ts';
 export { isLazaretError, LazaretError } from './core/errors.ts';
@@ -65,7 +66,7 @@ export type * from './ports/index.ts';
 export type { App, BatchQueueOptions, IsolatedQueueOptions, QueueOptions, StopOptions } from './runtime/app.ts';
 export type { LazaretOptions } from './runtime/app-options.ts';
 export type { BatchContext, BatchHandler } from './runtime/batch.ts';
-export type { BreakerOrderOptions, EndOptions, LimitOrderOptions, OrderOptions } from './runtime/by-hand.ts';
+export { changeOrders } from './runtime/change-orders.ts';
 export type { StopCounts } from './runtime/consumer.ts';
 export type { Context } from './runtime/context.ts';
 export type { EventName, Events, Listener, MessageEvent, StormEvent } from './runtime/events.ts';

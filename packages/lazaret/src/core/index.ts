@@ -2,6 +2,16 @@
 
 export { type Backoff, backoffDelay, type DelayWindow, delayWindow, type Jitter } from './backoff.ts';
 export { type Batch, type BatchOptions, batchOptions } from './batch-options.ts';
+export {
+  type BreakerOrderOptions,
+  breakerOrder,
+  checkEnd,
+  dependencyIn,
+  type EndOptions,
+  type OrderOptions,
+  pauseOrder,
+  resumeOrder,
+} from './by-hand.ts';
 export { type ClassifyRules, classify, type ErrorClass, type UserVerdict } from './classify.ts';
 export { decide, type Facts, precheck, type Sighting } from './decide.ts';
 export { DEFAULTS, PRESETS, type PresetName, STRIKES } from './defaults.ts';
@@ -60,8 +70,25 @@ export { due, place, type Terms } from './placement.ts';
 export type { ConsumerPolicy, Policy, StormPolicy } from './policy.ts';
 export type { GivenIssue, PathSegment, Schema, SchemaResult } from './schema.ts';
 export { formatSize, parseSize } from './size.ts';
+export {
+  type Chronicle,
+  chronicleKey,
+  type Entry,
+  readChronicle,
+  SILENT_MS,
+  type Standing,
+} from './storm/chronicle.ts';
 export { type Command, Gate, type GateOptions, type Passage } from './storm/gate.ts';
 export { MECHANISMS, type Mechanism, STORM, type StormNumbers, type StormOverrides } from './storm/numbers.ts';
+export {
+  lifted,
+  ordered,
+  ordersKey,
+  readOrders,
+  type StandingOrder,
+  slotOf,
+  type Want,
+} from './storm/standing-orders.ts';
 export { tempered, type Verdict } from './storm/verdict.ts';
 export type { BreakerView, GateView, ScopeView } from './storm/view.ts';
 export {

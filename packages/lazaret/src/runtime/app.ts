@@ -1,4 +1,17 @@
 import { type BatchOptions, batchOptions } from '../core/batch-options.ts';
+import {
+  type BreakerOrderOptions,
+  breakerOrder,
+  checkEnd,
+  dependencyIn,
+  type EndOptions,
+  forgiveOrder,
+  type LimitOrderOptions,
+  limitOrders,
+  type OrderOptions,
+  pauseOrder,
+  resumeOrder,
+} from '../core/by-hand.ts';
 import { didYouMean } from '../core/did-you-mean.ts';
 import { parseDuration } from '../core/duration.ts';
 import { LazaretError } from '../core/errors.ts';
@@ -16,19 +29,6 @@ import type { Cancel, System } from '../ports/system.ts';
 import { asError } from './as-error.ts';
 import type { BatchHandler } from './batch.ts';
 import { batched } from './batch.ts';
-import {
-  type BreakerOrderOptions,
-  breakerOrder,
-  checkEnd,
-  dependencyIn,
-  type EndOptions,
-  forgiveOrder,
-  type LimitOrderOptions,
-  limitOrders,
-  type OrderOptions,
-  pauseOrder,
-  resumeOrder,
-} from './by-hand.ts';
 import { classifierOf } from './classifier.ts';
 import { batchArguments, consumeArguments } from './consume-arguments.ts';
 import type { StopCounts, Surroundings } from './consumer.ts';

@@ -10,22 +10,20 @@ import {
   told,
   writeChronicle,
 } from '../core/storm/chronicle.ts';
-
 import type { Gate } from '../core/storm/gate.ts';
 import {
   commandsBetween,
   lifted,
-  ORDERS_TTL_MS,
   ordered,
   ordersKey,
   readOrders,
   type StandingOrder,
-  writeOrders,
 } from '../core/storm/standing-orders.ts';
 import type { SharedState } from '../ports/shared-state.ts';
 import type { System } from '../ports/system.ts';
 import { type Alarm, alarm } from './alarm.ts';
 import { asError } from './as-error.ts';
+import { changeOrders, type OrdersChange } from './change-orders.ts';
 import { Fleet } from './fleet.ts';
 import { swap } from './swap.ts';
 import { until } from './until.ts';
@@ -36,9 +34,13 @@ const EVERY_MS = 1_000;
 const PATIENCE_MS = 1_000;
 /** Also where nothing has changed: that it lives is news. */
 const AT_LEAST_EVERY_MS = 5_000;
+/** Ordered here while the store is away. */
+const MOST_UNTOLD = 64;
+
 /**
  * What one queue's gate shares with the same queue in other processes: it follows the orders of people, whoever took them, and tells
- * how it stands. A store that is away changes nothing here: the last orders hold until their end.
+ * how it stands. A store that is away changes nothing here: the last orders hold until their end, and what is ordered meanwhile is told
+ * when it is back.
  */
 export class Commons {
   readonly #queue: string;
@@ -50,13 +52,22 @@ export class Commons {
   readonly #process: string;
   readonly #seen: CommonsSeen;
   #orders: readonly StandingOrder[] = [];
+  /** What was ordered here and is not known to be written. */
+  #untold: readonly OrdersChange[] = [];
   #entries: Entry[] = [];
   #writtenAt = Number.NEGATIVE_INFINITY;
   #meeting = false;
   #isAway = false;
   #ended = false;
 
-  constructor(queue: string, gate: Gate, limits: Limits, shared: SharedState | undefined, system: System, seen: CommonsSeen) {
+  constructor(
+    queue: string,
+    gate: Gate,
+    limits: Limits,
+    shared: SharedState | undefined,
+    system: System,
+    seen: CommonsSeen,
+  ) {
     this.#queue = queue;
     this.#gate = gate;
     this.#shared = shared;
@@ -84,12 +95,15 @@ export class Commons {
 
   record(change: StormChange): void {
     if (this.#shared === undefined || this.#ended) return;
-    if (!('learned' in change)) this.#entries.push(entryOf(change, this.#process, this.#now()));
+    if (!('learned' in change)) {
+      if (this.#entries.length === MOST_ENTRIES) this.#entries.shift();
+      this.#entries.push(entryOf(change, this.#process, this.#now()));
+    }
     // What a breaker finds out spares the others the finding.
     if (change.what === 'breaker' && !this.#meeting) this.#rounds.by(this.#system.monotonic());
   }
 
-  /** Followed here at once, and by all processes within moments. Rejects where they cannot be told. */
+  /** Followed here at once, and by all processes within moments. Rejects where they cannot be told now. */
   give(order: StandingOrder): Promise<void> {
     return this.#change((orders) => ordered(orders, order, this.#now()));
   }
@@ -106,10 +120,17 @@ export class Commons {
     await Promise.allSettled([this.#fleet.leave(this.#shared), this.#write(this.#shared, undefined)]);
   }
 
-  async #change(to: (orders: readonly StandingOrder[]) => readonly StandingOrder[]): Promise<void> {
+  async #change(to: OrdersChange): Promise<void> {
     this.#follow(to(this.#orders));
     if (this.#shared === undefined) return;
-    this.#follow(await changeOrders(this.#shared, this.#queue, to));
+    this.#untold = [...this.#untold, to].slice(-MOST_UNTOLD);
+    await this.#tell(this.#shared);
+  }
+
+  async #tell(shared: SharedState): Promise<void> {
+    const untold = this.#untold;
+    await changeOrders(shared, this.#queue, (orders) => applied(untold, orders));
+    this.#untold = this.#untold.filter((change) => !untold.includes(change));
   }
 
   #follow(orders: readonly StandingOrder[]): void {
@@ -146,15 +167,18 @@ export class Commons {
     let late = false;
     while (!(await until(this.#system, this.#system.monotonic() + PATIENCE_MS, round)) && !this.#ended) {
       late = true;
-      this.#away(new Error(`the store that the processes of this queue share does not answer within ${PATIENCE_MS} ms`));
+      this.#away(
+        new Error(`the store that the processes of this queue share does not answer within ${PATIENCE_MS} ms`),
+      );
     }
     return late;
   }
 
   async #round(shared: SharedState): Promise<void> {
+    if (this.#untold.length > 0) await this.#tell(shared);
     const [orders, ...lent] = await shared.get([ordersKey(this.#queue), ...this.#fleet.keys]);
     if (this.#ended) return;
-    this.#follow(readOrders(orders?.value ?? null));
+    this.#follow(applied(this.#untold, readOrders(orders?.value ?? null)));
     await this.#fleet.meet(shared, lent);
     const silentMs = this.#system.monotonic() - this.#writtenAt;
     const hasNews = this.#entries.length > 0 && silentMs >= EVERY_MS;
@@ -205,17 +229,6 @@ export interface CommonsSeen {
   trouble(error: Error): void;
 }
 
-/** Changes what is ordered of a queue, from any process. Answers what stands then. Rejects where the store is away, or never still. */
-export async function changeOrders(
-  shared: SharedState,
-  queue: string,
-  to: (orders: readonly StandingOrder[]) => readonly StandingOrder[],
-): Promise<readonly StandingOrder[]> {
-  let orders: readonly StandingOrder[] = [];
-  const done = await swap(shared, ordersKey(queue), ORDERS_TTL_MS, (text) => {
-    orders = to(readOrders(text));
-    return writeOrders(orders);
-  });
-  if (!done) throw new Error('others changed the orders of this queue all the time');
-  return orders;
+function applied(changes: readonly OrdersChange[], orders: readonly StandingOrder[]): readonly StandingOrder[] {
+  return changes.reduce((known, change) => change(known), orders);
 }

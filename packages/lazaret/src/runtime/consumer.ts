@@ -386,8 +386,9 @@ export class Consumer implements Soloist {
     this.#life?.end();
     try {
       await this.#setup.performer.close?.();
-      await told;
       await this.#subscription.close();
+      // n.b. last: a store that does not answer must not keep what was never handed out.
+      await told;
     } catch (thrown) {
       this.#around.events.tell('trouble', { queue: this.queue, verb: 'close', error: asError(thrown) });
     }

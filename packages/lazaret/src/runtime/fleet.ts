@@ -105,11 +105,7 @@ export class Fleet {
     const [breakers, tokens, slots] = found;
     this.#isAway = false;
     this.#setup.gate.joinFleet(true);
-    await Promise.all([
-      this.#meetBreakers(shared, breakers),
-      this.#borrow(shared, tokens),
-      this.#lease(shared, slots),
-    ]);
+    await Promise.all([this.#meetBreakers(shared, breakers), this.#borrow(shared, tokens), this.#lease(shared, slots)]);
   }
 
   /** The store does not answer: what was lent holds for its time, then half of it. */

@@ -1,75 +1,198 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { memoryServer } from '../../src/drivers/memory/index.ts';
+import type { Broker } from '../../src/ports/broker.ts';
+import type { SharedState } from '../../src/ports/shared-state.ts';
 import { ManualSystem } from '../../src/testing/manual-system.ts';
 import { Scene } from './sqlite-scene.ts';
 
-const ends: (() => unknown)[] = [];
+interface Ground {
+  readonly system: ManualSystem;
+  /** Another process on the same store. */
+  connect(): Promise<Broker>;
+  end(): Promise<void>;
+}
+
+function memoryGround(): Ground {
+  const system = new ManualSystem();
+  const server = memoryServer({ shape: 'table', system });
+  return { system, connect: async () => server.connect(), end: async () => {} };
+}
+
+function sqliteGround(): Ground {
+  const scene = new Scene();
+  return { system: scene.system, connect: () => scene.broker(), end: () => scene.end() };
+}
+
+const ends: (() => Promise<void>)[] = [];
+
 afterEach(async () => {
   for (const end of ends.splice(0)) await end();
 });
 
-/** Two processes on one store, and its clock. */
-const STORES = {
-  memory: async () => {
-    const system = new ManualSystem();
-    const server = memoryServer({ system, shape: 'table' });
-    return { system, one: server.connect().shared!, two: server.connect().shared! };
-  },
-  sqlite: async () => {
-    const scene = new Scene();
-    ends.push(() => scene.end());
-    const [one, two] = [await scene.broker(), await scene.broker()];
-    return { system: scene.system, one: one.shared!, two: two.shared! };
-  },
-};
+describe.each([
+  ['memory', memoryGround],
+  ['sqlite', sqliteGround],
+] as const)('what processes share in %s', (_, ground) => {
+  const opened = async () => {
+    const { system, connect, end } = ground();
+    ends.push(end);
+    const [one, other] = [await connect(), await connect()];
+    return { system, connect, one: sharedOf(one), other: sharedOf(other) };
+  };
+  const textOf = async (shared: SharedState, key: string) => (await shared.get([key]))[0]?.value;
 
-describe.each(Object.entries(STORES))('what processes share in %s', (_, open) => {
-  it('is absent before it is written, and then the same for all', async () => {
-    const { one, two } = await open();
-    expect(await one.get(['a', '__proto__'])).toEqual([
+  it('is absent at version 0 until somebody writes it', async () => {
+    const { one } = await opened();
+    expect(await one.get(['a', 'b'])).toEqual([
       { version: 0, value: null },
       { version: 0, value: null },
     ]);
-    expect(await one.compareAndSwap('__proto__', 0, 'x\u0000\ud800', 1000)).toBe(true);
-    const [absent, found] = await two.get(['a', '__proto__']);
-    expect(absent).toEqual({ version: 0, value: null });
-    expect(found!.value).toBe('x\u0000\ud800');
+    expect(await one.get([])).toEqual([]);
+  });
+
+  it('is seen by every process, with a version', async () => {
+    const { one, other } = await opened();
+    expect(await one.compareAndSwap('a', 0, 'text', 1_000)).toBe(true);
+    const [found] = await other.get(['a']);
+    expect(found).toEqual({ version: expect.any(Number), value: 'text' });
     expect(found!.version).toBeGreaterThan(0);
+    expect(await one.get(['a'])).toEqual([found]);
   });
 
-  it('is swapped by one of those who saw the same', async () => {
-    const { one, two } = await open();
-    expect(await Promise.all([one.compareAndSwap('a', 0, '1', 1000), two.compareAndSwap('a', 0, '2', 1000)])).toEqual([
-      true,
-      false,
-    ]);
-    const [{ version } = { version: 0 }] = await two.get(['a']);
-    expect(await two.compareAndSwap('a', version, '3', 1000)).toBe(true);
-    expect(await one.compareAndSwap('a', version, '4', 1000)).toBe(false);
-    expect((await one.get(['a']))[0]!.value).toBe('3');
+  it('refuses who has not seen the newest', async () => {
+    const { one, other } = await opened();
+    await one.compareAndSwap('a', 0, 'first', 1_000);
+    expect(await other.compareAndSwap('a', 0, 'second', 1_000)).toBe(false);
+    const [{ version } = { version: 0 }] = await other.get(['a']);
+    expect(await other.compareAndSwap('a', version, 'second', 1_000)).toBe(true);
+    expect(await one.compareAndSwap('a', version, 'third', 1_000)).toBe(false);
+    expect(await textOf(one, 'a')).toBe('second');
   });
 
-  it('expires by the clock of the store, and never gets a version again that somebody remembers', async () => {
-    const { system, one } = await open();
-    await one.compareAndSwap('a', 0, '1', 1000);
-    const [first] = await one.get(['a']);
+  it('lets one of many win who write at the same moment', async () => {
+    const { connect } = await opened();
+    const all = await Promise.all(Array.from({ length: 8 }, async () => sharedOf(await connect())));
+    const won = await Promise.all(all.map((shared, n) => shared.compareAndSwap('a', 0, `${n}`, 1_000)));
+    expect(won.filter(Boolean)).toHaveLength(1);
+    expect(await textOf(all[0]!, 'a')).toBe(String(won.indexOf(true)));
+  });
+
+  it('loses no count of many who try again', async () => {
+    const { connect, one } = await opened();
+    const all = await Promise.all(Array.from({ length: 4 }, async () => sharedOf(await connect())));
+    const countUp = async (shared: SharedState): Promise<void> => {
+      const [{ version, value } = { version: 0, value: null }] = await shared.get(['n']);
+      if (!(await shared.compareAndSwap('n', version, String(Number(value ?? 0) + 1), 60_000))) await countUp(shared);
+    };
+    await Promise.all(all.flatMap((shared) => Array.from({ length: 5 }, () => countUp(shared))));
+    expect(await textOf(one, 'n')).toBe('20');
+  });
+
+  it('expires by the clock, as if it had never been there, and comes again with another version', async () => {
+    const { system, one, other } = await opened();
+    await one.compareAndSwap('a', 0, 'old', 1_000);
+    const [old] = await one.get(['a']);
     await system.advance(999);
-    expect((await one.get(['a']))[0]!.value).toBe('1');
-    await system.advance(1);
-    expect((await one.get(['a']))[0]).toEqual({ version: 0, value: null });
-    expect(await one.compareAndSwap('a', first!.version, '2', 1000)).toBe(false);
-    expect(await one.compareAndSwap('a', 0, '2', 1000)).toBe(true);
-    expect((await one.get(['a']))[0]!.version).not.toBe(first!.version);
+    expect(await textOf(other, 'a')).toBe('old');
+    await system.advance(2);
+    expect(await other.get(['a'])).toEqual([{ version: 0, value: null }]);
+    expect(await one.compareAndSwap('a', old!.version, 'late', 1_000)).toBe(false);
+    expect(await other.compareAndSwap('a', 0, 'new', 1_000)).toBe(true);
+    expect((await one.get(['a']))[0]?.version).not.toBe(old!.version);
   });
 
-  it('is deleted with null', async () => {
-    const { system, one } = await open();
-    await one.compareAndSwap('a', 0, '1', 1000);
-    const [{ version } = { version: 0 }] = await one.get(['a']);
-    expect(await one.compareAndSwap('a', version, null, 1000)).toBe(true);
-    expect((await one.get(['a']))[0]).toEqual({ version: 0, value: null });
-    await system.advance(1);
-    await one.compareAndSwap('a', 0, '2', 1000);
-    expect((await one.get(['a']))[0]!.version).not.toBe(version);
+  it('lives on from each write', async () => {
+    const { system, one } = await opened();
+    await one.compareAndSwap('a', 0, 'x', 1_000);
+    await system.advance(900);
+    await one.compareAndSwap('a', (await one.get(['a']))[0]!.version, 'y', 1_000);
+    await system.advance(900);
+    expect(await textOf(one, 'a')).toBe('y');
+  });
+
+  it('is deleted with null, by who has seen it only, and nobody who remembers it from before writes over what comes next', async () => {
+    const { one, other } = await opened();
+    await one.compareAndSwap('a', 0, 'x', 1_000);
+    const [before] = await other.get(['a']);
+    expect(await one.compareAndSwap('a', 0, null, 1_000)).toBe(false);
+    expect(await one.compareAndSwap('a', before!.version, null, 1_000)).toBe(true);
+    expect(await textOf(other, 'a')).toBeNull();
+    expect(await one.compareAndSwap('a', 0, null, 1_000)).toBe(true);
+    await one.compareAndSwap('a', 0, 'again', 1_000);
+    expect(await other.compareAndSwap('a', before!.version, 'late', 1_000)).toBe(false);
+    expect(await textOf(one, 'a')).toBe('again');
+  });
+
+  it.each(['__proto__', 'constructor', '', 'a\0b', 'ключ 🔑', 'x'.repeat(5_000)])(
+    'takes any text as a key and as a value: %j',
+    async (text) => {
+      const { one, other } = await opened();
+      expect(await one.get([text])).toEqual([{ version: 0, value: null }]);
+      expect(await one.compareAndSwap(text, 0, text, 1_000)).toBe(true);
+      expect(await textOf(other, text)).toBe(text);
+      expect(await textOf(other, `${text}.`)).toBeNull();
+    },
+  );
+
+  it('answers many keys in their order, also twice the same', async () => {
+    const { one, other } = await opened();
+    const keys = Array.from({ length: 300 }, (_, n) => `key-${n}`);
+    await Promise.all(keys.map((key) => one.compareAndSwap(key, 0, `value of ${key}`, 1_000)));
+    const asked = [...keys.toReversed(), 'key-7', 'nobody'];
+    expect((await other.get(asked)).map(({ value }) => value)).toEqual([
+      ...keys.toReversed().map((key) => `value of ${key}`),
+      'value of key-7',
+      null,
+    ]);
+  });
+
+  it('rejects once it is closed', async () => {
+    const { connect } = await opened();
+    const broker = await connect();
+    const shared = sharedOf(broker);
+    await shared.compareAndSwap('a', 0, 'x', 1_000);
+    await broker.close();
+    await expect(shared.get(['a'])).rejects.toMatchObject({ code: 'LZ1102' });
+    await expect(shared.compareAndSwap('a', 1, 'y', 1_000)).rejects.toMatchObject({ code: 'LZ1102' });
   });
 });
+
+describe('the table in a SQLite file', () => {
+  it('is made by the first write and no sooner, and the schema stays the one that older versions read', async () => {
+    const scene = new Scene();
+    ends.push(() => scene.end());
+    const broker = await scene.broker();
+    const tables = async () => {
+      const db = await scene.stranger();
+      return [
+        db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'lazaret_shared'").get(),
+        db.prepare('PRAGMA user_version').get(),
+      ];
+    };
+    await sharedOf(broker).get(['a']);
+    const [absent, version] = await tables();
+    expect(absent).toBeUndefined();
+    await sharedOf(broker).compareAndSwap('a', 0, 'x', 1_000);
+    expect(await tables()).toEqual([[1], version]);
+  });
+
+  it('outlives its processes, and forgets what has expired', async () => {
+    const scene = new Scene();
+    ends.push(() => scene.end());
+    const broker = await scene.broker();
+    await sharedOf(broker).compareAndSwap('brief', 0, 'x', 1_000);
+    await sharedOf(broker).compareAndSwap('long', 0, 'y', 60_000);
+    await broker.close();
+    await scene.system.advance(2_000);
+    const next = await scene.broker();
+    await sharedOf(next).compareAndSwap('other', 0, 'z', 1_000);
+    expect((await sharedOf(next).get(['brief', 'long'])).map(({ value }) => value)).toEqual([null, 'y']);
+    const db = await scene.stranger();
+    expect(db.prepare("SELECT count(*) FROM lazaret_shared WHERE typeof(key) <> 'integer'").get()).toEqual([2]);
+  });
+});
+
+function sharedOf({ shared }: Broker): SharedState {
+  if (shared === undefined) throw new Error('this broker shares nothing');
+  return shared;
+}

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { chronicleKey, readChronicle } from '../../src/core/storm/chronicle.ts';
+import type { Broker, SharedState } from '../../src/ports/index.ts';
 import { over, scene } from './scene.ts';
 
 const WHY = { why: 'the warehouse is moving' };
@@ -136,6 +137,87 @@ describe('by hand', () => {
   ])('refuses %s', async (_, act, code) => {
     const { app } = await started(scene());
     await expect(act(app)).rejects.toMatchObject({ code });
+    await app.stop();
+  });
+});
+
+describe('a store that is away', () => {
+  /** A broker whose shared state fails, or does not answer, when it is told to. */
+  function fragile() {
+    const state: { is: 'here' | 'failing' | 'silent' } = { is: 'here' };
+    const calls = { get: 0, compareAndSwap: 0 };
+    const wrap = (broker: Broker): Broker => {
+      const shared = broker.shared!;
+      const through = <T>(call: () => Promise<T>): Promise<T> => {
+        if (state.is === 'silent') return new Promise(() => undefined);
+        return state.is === 'failing' ? Promise.reject(new Error('away')) : call();
+      };
+      const weak: SharedState = {
+        get: (keys) => through(() => shared.get(keys)).finally(() => calls.get++),
+        compareAndSwap: (...args) =>
+          through(() => shared.compareAndSwap(...args)).finally(() => calls.compareAndSwap++),
+      };
+      return over(broker, { shared: weak });
+    };
+    return { state, calls, wrap };
+  }
+
+  it.each(['failing', 'silent'] as const)('keeps nobody from starting, working and stopping: %s', async (is) => {
+    const stage = scene();
+    const { state, wrap } = fragile();
+    state.is = is;
+    const { app } = stage.process('5s', wrap);
+    const ran: string[] = [];
+    app.consume('orders', (message) => void ran.push(message.id!));
+    await stage.run(app.start(), 2_500);
+    await app.send('orders', 1, { id: 'm-1' });
+    await stage.system.advance(100);
+    expect(ran).toEqual(['m-1']);
+    app.pause('orders', WHY).catch(() => undefined);
+    await app.send('orders', 2, { id: 'm-2' });
+    await stage.system.advance(5_000);
+    expect(ran).toEqual(['m-1']);
+    await expect(stage.run(app.stop(), 30_000)).resolves.toMatchObject({ abandoned: 0, unsettled: 0 });
+  });
+
+  it('is told once, and what was ordered meanwhile holds here and reaches the others when it is back', async () => {
+    const stage = scene();
+    const { state, wrap } = fragile();
+    const [one, two] = [await started(stage, wrap), await started(stage)];
+    state.is = 'failing';
+    await stage.system.advance(60_000);
+    await expect(one.app.pause('orders', { for: '1h', ...WHY })).rejects.toThrow('away');
+    await stage.system.advance(60_000);
+    expect(stage.of('trouble')).toMatchObject([{ queue: 'orders', verb: 'orders' }]);
+    expect(two.app.health().queues.orders?.orders).toEqual([]);
+    state.is = 'here';
+    await stage.system.advance(3_000);
+    for (const { app } of [one, two]) {
+      expect(app.health().queues.orders?.orders).toMatchObject([{ want: { set: 'paused' } }]);
+    }
+    state.is = 'failing';
+    await stage.system.advance(10_000);
+    expect(stage.of('trouble')).toHaveLength(2);
+    for (const { app } of [one, two]) await app.stop();
+  });
+
+  it('is asked once a second and written to once in five while nothing happens, and not once more for messages', async () => {
+    const stage = scene();
+    const { calls, wrap } = fragile();
+    const { app, ran } = await started(stage, wrap);
+    await stage.system.advance(10_000);
+    calls.get = calls.compareAndSwap = 0;
+    await stage.system.advance(60_000);
+    const idle = { ...calls };
+    expect(idle.compareAndSwap).toBeLessThanOrEqual(12);
+    expect(idle.get).toBeLessThanOrEqual(72);
+    calls.get = calls.compareAndSwap = 0;
+    for (let n = 0; n < 1_200; n++) {
+      await app.send('orders', n, { id: `m-${n}` });
+      await stage.system.advance(50);
+    }
+    expect(ran).toHaveLength(1_200);
+    expect(calls).toEqual(idle);
     await app.stop();
   });
 });

@@ -85,12 +85,7 @@ export class Breaker {
   /** Until then it may probe, as one of a fleet. */
   #mayProbeUntil = PAST;
 
-  constructor(
-    numbers: BreakerNumbers,
-    full: number,
-    told: (change: BreakerChange) => void,
-    fleet: Fleet = ALONE,
-  ) {
+  constructor(numbers: BreakerNumbers, full: number, told: (change: BreakerChange) => void, fleet: Fleet = ALONE) {
     this.#numbers = numbers;
     this.#full = full;
     this.#told = told;

@@ -21,6 +21,9 @@ export type StormChange =
   /** Is nobody's fault and slowed, or is charged again. */
   | { readonly what: 'systemic' | 'systemic-cleared'; readonly fingerprint: string; readonly why: string };
 
+/** How a reason begins that a person gave, so that nobody looks for another cause. */
+export const BY_HAND = 'by hand: ';
+
 /** More that nobody fetched are not kept: the newest say how things stand. */
 const KEPT = 64;
 

@@ -1,6 +1,7 @@
 import { wholeStart } from '../clip.ts';
 import { isArray, peek, peekItems } from '../peek.ts';
-import type { StormChange } from './changes.ts';
+import type { BreakerState } from './breaker.ts';
+import { BY_HAND, type StormChange } from './changes.ts';
 import type { GateView } from './view.ts';
 
 /** What the processes of a queue say of it, for people: how each of them stands, and what happened lately. */
@@ -26,12 +27,16 @@ export interface Entry {
   readonly about?: string;
   readonly why: string;
   readonly forMs?: number;
+  /** A person set it. */
+  readonly byHand: boolean;
 }
 
 /** A process that has said nothing for so long is gone, or has stopped consuming. */
 export const SILENT_MS = 15_000;
 export const CHRONICLE_TTL_MS: number = 24 * 3_600_000;
 export const MOST_ENTRIES = 50;
+/** Every process follows an order within this time; it is one entry. */
+const SAME_ORDER_MS = 10_000;
 const MOST_PROCESSES = 32;
 const LONGEST_TEXT = 500;
 
@@ -49,10 +54,16 @@ export function told(
 ): Chronicle {
   const others = processes.filter((one) => one.process !== process && now - one.at < SILENT_MS);
   const own = view === undefined ? [] : [{ process, at: now, view }];
+  const news = entries.filter((entry) => !history.some((known) => isSameOrder(known, entry)));
   return {
     processes: [...others.slice(-(MOST_PROCESSES - 1)), ...own],
-    history: [...history, ...entries].slice(-MOST_ENTRIES),
+    history: [...history, ...news].slice(-MOST_ENTRIES),
   };
+}
+
+function isSameOrder(known: Entry, { byHand, at, process, what, about, why }: Entry): boolean {
+  if (!byHand || known.process === process || Math.abs(at - known.at) > SAME_ORDER_MS) return false;
+  return known.what === what && known.about === about && known.why === why;
 }
 
 export function entryOf(change: StormChange, process: string, now: number): Entry {
@@ -63,6 +74,7 @@ export function entryOf(change: StormChange, process: string, now: number): Entr
     what: change.what === 'breaker' ? `breaker ${change.state}` : change.what,
     ...(about === undefined ? {} : { about: wholeStart(about, LONGEST_TEXT) }),
     why: wholeStart(change.why, LONGEST_TEXT),
+    byHand: change.why.startsWith(BY_HAND),
     ...('forMs' in change && change.forMs !== undefined ? { forMs: change.forMs } : {}),
   };
 }
@@ -95,6 +107,7 @@ function isStanding(value: unknown): value is Standing {
     isTexts(peek(view, 'systemic'));
   return (
     isView &&
+    isMaybeText(peek(peek(view, 'pause'), 'fingerprint')) &&
     isText(peek(value, 'process')) &&
     isNumber(peek(value, 'at')) &&
     (peek(view, 'scopes') as unknown[]).every(isScope)
@@ -102,11 +115,12 @@ function isStanding(value: unknown): value is Standing {
 }
 
 function isScope(value: unknown): boolean {
+  if (!isMaybeText(peek(value, 'dependency'))) return false;
   return isBreaker(peek(value, 'breaker')) && isNumber(peek(value, 'limit')) && isNumber(peek(value, 'inFlight'));
 }
 
 function isBreaker(value: unknown): boolean {
-  return isText(peek(value, 'state')) && isText(peek(value, 'why')) && isNumber(peek(value, 'pinnedForMs'));
+  return STATES.has(peek(value, 'state')) && isText(peek(value, 'why')) && isNumber(peek(value, 'pinnedForMs'));
 }
 
 function isEntry(value: unknown): value is Entry {
@@ -114,8 +128,17 @@ function isEntry(value: unknown): value is Entry {
     isNumber(peek(value, 'at')) &&
     isText(peek(value, 'what')) &&
     isText(peek(value, 'why')) &&
-    isText(peek(value, 'process'))
+    isText(peek(value, 'process')) &&
+    isMaybeText(peek(value, 'about')) &&
+    (peek(value, 'forMs') === undefined || isNumber(peek(value, 'forMs'))) &&
+    typeof peek(value, 'byHand') === 'boolean'
   );
+}
+
+const STATES: ReadonlySet<unknown> = new Set<BreakerState>(['closed', 'open', 'half-open', 'ramping']);
+
+function isMaybeText(value: unknown): boolean {
+  return value === undefined || isText(value);
 }
 
 function isTexts(value: unknown): boolean {

@@ -4,7 +4,7 @@ import type { Reason } from '../evidence.ts';
 import { fingerprint } from '../fingerprint.ts';
 import type { Failure, Outcome } from '../outcome.ts';
 import type { Answer, Breaker, Fleet } from './breaker.ts';
-import { Changes, type StormChange } from './changes.ts';
+import { BY_HAND, Changes, type StormChange } from './changes.ts';
 import { Fuse } from './fuse.ts';
 import { type Mechanism, type StormNumbers, type StormOverrides, stormNumbers } from './numbers.ts';
 import { Pause } from './pause.ts';
@@ -67,8 +67,6 @@ export type Command =
 
 type Failed = Extract<Outcome, { readonly failure: Failure }>;
 
-/** Told with what a person set, so that nobody looks for another cause. */
-const BY_HAND = 'by hand: ';
 const CLEAR = 'its share has been clear for long enough';
 
 /**

@@ -12,10 +12,16 @@ const TABLE = `
     expires_at INTEGER NOT NULL,
     value BLOB NOT NULL
   ) WITHOUT ROWID`;
+/** One row, whose key is a number and so nobody's, counts the writes: a key that was deleted and comes again has no version that somebody remembers. */
+const NEXT_VERSION = `
+  INSERT INTO lazaret_shared (key, version, expires_at, value) VALUES (0, 1, ${Number.MAX_SAFE_INTEGER}, '')
+  ON CONFLICT (key) DO UPDATE SET version = version + 1
+  RETURNING version`;
 const IS_THERE = "SELECT 1 FROM sqlite_master WHERE name = 'lazaret_shared'";
 
 interface Statements {
   readonly find: Statement;
+  readonly nextVersion: Statement;
   readonly put: Statement;
   readonly drop: Statement;
   readonly dropExpired: Statement;
@@ -75,14 +81,10 @@ export class FileSharedState implements SharedState {
     const now = this.#system.now();
     statements.dropExpired.run(now);
     if (value === null) statements.drop.run(storeText(key));
-    // n.b. a key that was deleted and comes again must not get a version that somebody still remembers.
-    else
-      statements.put.run(
-        storeText(key),
-        Math.max(version + 1, Math.floor(now * 1000)),
-        Math.ceil(now + ttlMs),
-        storeText(value),
-      );
+    else {
+      const next = statements.nextVersion.get()![0] as number;
+      statements.put.run(storeText(key), next, Math.ceil(now + ttlMs), storeText(value));
+    }
     return true;
   }
 
@@ -98,6 +100,7 @@ export class FileSharedState implements SharedState {
     if (db.prepare(IS_THERE).get() === undefined) return undefined;
     this.#statements = {
       find: db.prepare('SELECT version, value FROM lazaret_shared WHERE key = ? AND expires_at > ?'),
+      nextVersion: db.prepare(NEXT_VERSION),
       put: db.prepare('INSERT OR REPLACE INTO lazaret_shared (key, version, expires_at, value) VALUES (?, ?, ?, ?)'),
       drop: db.prepare('DELETE FROM lazaret_shared WHERE key = ?'),
       dropExpired: db.prepare('DELETE FROM lazaret_shared WHERE expires_at <= ?'),

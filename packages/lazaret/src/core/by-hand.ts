@@ -1,7 +1,7 @@
-import { formatDuration, parseDuration, parseRate } from '../core/duration.ts';
-import { optionError, shown } from '../core/option-error.ts';
-import { type Given, givenOptions, oneOf, wholeNumber } from '../core/option-values.ts';
-import { LONGEST_ORDER_MS, MOMENT_MS, type StandingOrder, type Want } from '../core/storm/standing-orders.ts';
+import { formatDuration, parseDuration, parseRate } from './duration.ts';
+import { optionError, shown } from './option-error.ts';
+import { type Given, givenOptions, oneOf, wholeNumber } from './option-values.ts';
+import { LONGEST_ORDER_MS, MOMENT_MS, type StandingOrder, type Want } from './storm/standing-orders.ts';
 
 /** Every order of a person has an end and a reason. */
 export interface OrderOptions {
