@@ -12,5 +12,9 @@ export default defineConfig({
       { find: /^lazaret\/(memory|sqlite)$/, replacement: source('lazaret/src/drivers/$1/index.ts') },
     ],
   },
-  test: { include: ['packages/*/test/**/*.test.ts'], testTimeout: 20_000, hookTimeout: 20_000 },
+  test: {
+    include: ['packages/*/test/**/*.test.ts', 'scripts/test/**/*.test.ts'],
+    testTimeout: 20_000,
+    hookTimeout: 20_000,
+  },
 });

@@ -1,0 +1,6 @@
+import { postgres } from './postgres.mjs';
+import { rabbitmq } from './rabbitmq.mjs';
+import { redis } from './redis.mjs';
+
+/** @type {readonly import('../server.mjs').Server[]} */
+export const SERVERS = [redis, postgres, rabbitmq];
