@@ -2,9 +2,10 @@
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, renameSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { listens } from './listener.mjs';
 import { withLock } from './lock.mjs';
 import { claimPorts, placeOf } from './place.mjs';
-import { burial, familyOf, isAlive, recall, remember } from './process.mjs';
+import { familyOf, isAlive, recall, remember } from './process.mjs';
 import { lastLines } from './run.mjs';
 
 /** @typedef {import('./server.mjs').Server} Server */
@@ -70,7 +71,6 @@ async function startAnew(server, before) {
   await step(before, 'install', () => server.install());
   const place = await step(before, 'claim ports', () => claimPorts(server, before));
   const command = await step(place, 'prepare', () => server.prepare(place));
-  await burial(place);
   const started = await step(place, 'start', () => start(place, command));
   await step(place, 'answer', () => becomeReady(server, place, started));
 }
@@ -118,8 +118,9 @@ async function becomeReady(server, place, running) {
     if (performance.now() > deadline) throw new Error(`no answer within ${START_LIMIT_MS / 1000} s`);
     await sleep(50);
   }
-  // n.b. whoever answers must be ours, and not a stranger who took the port in between.
-  if (!isAlive(running)) throw new Error('it ended, and another process answers on its port');
+  // n.b. a stranger who took the port in between may speak the same protocol.
+  const [port] = place.ports;
+  if (!listens(familyOf(running), port)) throw new Error(`another process answers on port ${port}`);
 }
 
 /**

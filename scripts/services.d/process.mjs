@@ -68,7 +68,7 @@ export function familyOf(head) {
 export function remember(place, pid) {
   const known = identify(pid);
   if (known === undefined) throw new Error('it ended at once');
-  writeFileSync(recordOf(place), formatRecord(known));
+  writeFileSync(recordOf(place.folder), formatRecord(known));
   return known;
 }
 
@@ -78,17 +78,16 @@ export function remember(place, pid) {
  * @returns {Known | undefined}
  */
 export function recall(place) {
-  const known = parseRecord(readOr(recordOf(place), ''));
+  const known = parseRecord(readOr(recordOf(place.folder), ''));
   return known && isAlive(known) ? known : undefined;
 }
 
 /**
- * Waits, 5 s at most, until the kernel has forgotten what was started here and has died: as long as it lies unburied,
- * a server that looks for a process by its number alone believes that its forerunner lives.
- * @param {import('./server.mjs').Place} place
+ * Waits, 5 s at most, until the kernel has forgotten a process that was started here and has died.
+ * @param {string} folder
  */
-export async function burial(place) {
-  const known = parseRecord(readOr(recordOf(place), ''));
+export async function burial(folder) {
+  const known = parseRecord(readOr(recordOf(folder), ''));
   for (let tries = 0; tries < 250 && known !== undefined && liesDead(known); tries++) await sleep(20);
 }
 
@@ -98,9 +97,9 @@ function liesDead({ pid, birth }) {
   return stat?.dead === true && birthOf(stat) === birth;
 }
 
-/** @param {import('./server.mjs').Place} place */
-function recordOf(place) {
-  return `${place.folder}/pid`;
+/** @param {string} folder */
+function recordOf(folder) {
+  return `${folder}/pid`;
 }
 
 /**

@@ -1,6 +1,7 @@
+import { nats } from './nats.mjs';
 import { postgres } from './postgres.mjs';
 import { rabbitmq } from './rabbitmq.mjs';
 import { redis } from './redis.mjs';
 
 /** @type {readonly import('../server.mjs').Server[]} */
-export const SERVERS = [redis, postgres, rabbitmq];
+export const SERVERS = [redis, postgres, rabbitmq, nats];

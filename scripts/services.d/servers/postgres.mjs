@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chownSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { ask } from '../handshake.mjs';
 import { ensurePackage, findProgram, firstExecutable, isRoot } from '../install/debian-package.mjs';
+import { burial } from '../process.mjs';
 import { run } from '../run.mjs';
 
 const NAME = 'lazaret';
@@ -16,6 +17,8 @@ export const postgres = {
   async prepare({ folder, ports: [port] }) {
     const account = isRoot() ? accountOf('postgres') : undefined;
     if (!existsSync(`${folder}/data/made`)) await makeData(`${folder}/data`, account);
+    // It looks for its forerunner by the number in this file, and takes an unburied one for alive.
+    if (existsSync(`${folder}/data/cluster/postmaster.pid`)) await burial(folder);
     return { program: found('postgres'), args: ['-D', `${folder}/data/cluster`, ...settings(port)], account };
   },
   answers: ({ ports: [port] }) => ask(port, startup(), asksForPassword),
