@@ -13,6 +13,8 @@ describe('the line on standard output', () => {
     ['postgres', 'LAZARET_POSTGRES_URL=postgres://lazaret:lazaret@127.0.0.1:7/lazaret'],
     ['rabbitmq', 'LAZARET_RABBITMQ_URL=amqp://guest:guest@127.0.0.1:7'],
     ['nats', 'LAZARET_NATS_URL=nats://127.0.0.1:7'],
+    ['elasticmq', 'LAZARET_SQS_ENDPOINT=http://127.0.0.1:7'],
+    ['kafka', 'LAZARET_KAFKA_BROKERS=127.0.0.1:7'],
   ])('carries the address of %s', (name, line) => {
     expect(lines[name]).toBe(line);
   });
