@@ -1,6 +1,7 @@
 // The life of any server: installed, prepared, started, answering, stopped.
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, renameSync } from 'node:fs';
+import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { listens } from './listener.mjs';
 import { withLock } from './lock.mjs';
@@ -13,6 +14,7 @@ import { lastLines } from './run.mjs';
 /** @typedef {import('./process.mjs').Known} Known */
 
 const START_LIMIT_MS = 90_000;
+const SLOW_MS = 3000;
 const STOP_LIMIT_MS = 30_000;
 
 /** @param {Server} server */
@@ -200,12 +202,15 @@ async function alone(server, action) {
  * @returns {Promise<Result>}
  */
 async function step(place, name, action) {
+  const slow = setTimeout(() => console.error(`${basename(place.folder)}: ${name} ...`), SLOW_MS);
   try {
     return await action();
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     const log = name === 'answer' ? lastLines(`${place.folder}/log`) : '';
     throw new Error(`could not ${name}: ${why}${log}`, { cause });
+  } finally {
+    clearTimeout(slow);
   }
 }
 

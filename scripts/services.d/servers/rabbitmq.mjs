@@ -12,7 +12,7 @@ export const rabbitmq = {
   ports: [21720, 21721, 21722],
   install: () => ensurePackage('rabbitmq-server', () => firstExecutable([SERVER])),
   async prepare(place) {
-    writeConfiguration(place.folder, place);
+    writeConfiguration(place);
     return { program: 'sh', args: ['-c', START], env: environment(place.folder, place) };
   },
   answers: logsIn,
@@ -24,17 +24,21 @@ export const rabbitmq = {
  */
 export const START = `epmd -address "$ERL_EPMD_ADDRESS" -port "$ERL_EPMD_PORT" & exec ${SERVER}`;
 
-/**
- * @param {string} folder   where to write
- * @param {import('../server.mjs').Place} place
- */
-export function writeConfiguration(folder, { ports: [port] }) {
+/** @param {import('../server.mjs').Place} place */
+export function writeConfiguration({ folder, ports: [port] }) {
   mkdirSync(`${folder}/data`, { recursive: true });
-  writeFileSync(
-    `${folder}/rabbitmq.conf`,
-    `listeners.tcp.1 = 127.0.0.1:${port}\nlog.console = true\nlog.file = false\n`,
-  );
+  writeFileSync(`${folder}/rabbitmq.conf`, configuration(port));
   writeFileSync(`${folder}/plugins`, '[].\n');
+}
+
+/** @param {number} port */
+function configuration(port) {
+  return `
+listeners.tcp.1 = 127.0.0.1:${port}
+log.file = false
+log.console = true
+log.console.use_colors = off
+`;
 }
 
 /**
@@ -56,7 +60,6 @@ export function environment(folder, { ports: [, distribution, mapper] }) {
     RABBITMQ_ADVANCED_CONFIG_FILE: `${folder}/advanced.config`,
     RABBITMQ_ENABLED_PLUGINS_FILE: `${folder}/plugins`,
     RABBITMQ_CONF_ENV_FILE: '/dev/null',
-    RABBITMQ_LOG: '-color',
   };
 }
 

@@ -15,6 +15,7 @@ describe('the line on standard output', () => {
     ['nats', 'LAZARET_NATS_URL=nats://127.0.0.1:7'],
     ['elasticmq', 'LAZARET_SQS_ENDPOINT=http://127.0.0.1:7'],
     ['kafka', 'LAZARET_KAFKA_BROKERS=127.0.0.1:7'],
+    ['rabbitmq-4', 'LAZARET_RABBITMQ4_URL=amqp://guest:guest@127.0.0.1:7'],
   ])('carries the address of %s', (name, line) => {
     expect(lines[name]).toBe(line);
   });
