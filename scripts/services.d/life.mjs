@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { listens } from './listener.mjs';
 import { withLock } from './lock.mjs';
 import { claimPorts, placeOf } from './place.mjs';
-import { familyOf, isAlive, recall, remember } from './process.mjs';
+import { familyOf, isAlive, recall, remember, signal } from './process.mjs';
 import { lastLines } from './run.mjs';
 
 /** @typedef {import('./server.mjs').Server} Server */
@@ -145,7 +145,7 @@ async function stop(server, place) {
   const running = recall(place);
   if (running === undefined) return tell(server, 'was not running');
   const family = familyOf(running);
-  process.kill(running.pid, server.stopSignal ?? 'SIGTERM');
+  signal(running, server.stopSignal ?? 'SIGTERM');
   const inTime = await ended([running], STOP_LIMIT_MS);
   await end(family);
   tell(server, inTime ? 'stopped' : `did not stop within ${STOP_LIMIT_MS / 1000} s, and was killed`);
@@ -167,7 +167,7 @@ async function crash(server, place) {
  * @param {readonly Known[]} family
  */
 async function end(family) {
-  for (const member of family) if (isAlive(member)) process.kill(member.pid, 'SIGKILL');
+  for (const member of family) signal(member, 'SIGKILL');
   if (!(await ended(family, STOP_LIMIT_MS))) throw new Error('processes outlived SIGKILL');
 }
 

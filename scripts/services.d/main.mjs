@@ -17,6 +17,7 @@ switch (wish.verb) {
     process.exitCode = 2;
     break;
   default: {
+    if (process.platform !== 'linux') throw new Error('this needs Linux; elsewhere use deploy/compose.yaml');
     const act = { up, down, status, kill, restart }[wish.verb];
     const servers = SERVERS.filter((server) => wish.names.includes(server.name));
     await eachAtMost(availableParallelism(), servers, (server) => act(server).catch((error) => report(server, error)));

@@ -11,15 +11,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** @typedef {{ parent: number, startTick: number, dead: boolean }} Stat */
 
 /**
- * Takes /proc/<pid>/stat apart. A zombie counts as dead: it holds no port and no file, and in a container nobody may
- * ever bury it.
+ * Takes /proc/<pid>/stat apart. A zombie counts as dead, for in a container nobody may ever bury it; but only when its
+ * last thread has gone: until then it holds ports and locks.
  * @param {string} text
  * @returns {Stat}
  */
 export function parseStat(text) {
   // The name of the program stands in parentheses and may hold any character, these included.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return { parent: Number(fields[1]), startTick: Number(fields[19]), dead: 'ZXx'.includes(fields[0] ?? 'X') };
+  const dead = 'ZXx'.includes(fields[0] ?? 'X') && Number(fields[17]) <= 1;
+  return { parent: Number(fields[1]), startTick: Number(fields[19]), dead };
 }
 
 /**
@@ -39,6 +40,20 @@ export function formatRecord({ pid, birth }) {
 /** @param {Known} known */
 export function isAlive({ pid, birth }) {
   return identify(pid)?.birth === birth;
+}
+
+/**
+ * Does nothing to one that has died, nor to a stranger who got its number.
+ * @param {Known} known
+ * @param {NodeJS.Signals} name
+ */
+export function signal(known, name) {
+  if (!isAlive(known)) return;
+  try {
+    process.kill(known.pid, name);
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ESRCH') throw error;
+  }
 }
 
 /**

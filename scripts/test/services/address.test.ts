@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { variableLine } from '../../services.d/life.mjs';
 import { parsePorts } from '../../services.d/place.mjs';
@@ -22,6 +23,20 @@ describe('the line on standard output', () => {
 
   it('needs no quotes in a shell', () => {
     for (const line of Object.values(lines)) expect(line).toMatch(/^[A-Z0-9_]+=[\w:/.@-]+$/);
+  });
+});
+
+describe('the servers for Docker', () => {
+  const text = (name: string) => readFileSync(new URL(`../../../deploy/${name}`, import.meta.url), 'utf8');
+
+  it('have the same addresses', () => {
+    const wished = SERVERS.map((server) => variableLine(server, { folder: '/nowhere', ports: server.ports }));
+    expect(text('services.env').trim().split('\n').sort()).toEqual(wished.sort());
+  });
+
+  it('listen on the same ports, on loopback alone', () => {
+    const published = [...text('compose.yaml').matchAll(/^ {4}ports: \['(.+):\d+'\]$/gm)].map(([, side]) => side);
+    expect(published.sort()).toEqual(SERVERS.map(({ ports: [port] }) => `127.0.0.1:${port}`).sort());
   });
 });
 
