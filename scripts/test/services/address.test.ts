@@ -35,7 +35,7 @@ describe('the servers for Docker', () => {
   });
 
   it('listen on the same ports, on loopback alone', () => {
-    const published = [...text('compose.yaml').matchAll(/^ {4}ports: \['(.+):\d+'\]$/gm)].map(([, side]) => side);
+    const published = [...text('compose.yaml').matchAll(/^ {4}ports: \["(.+):\d+"\]$/gm)].map(([, side]) => side);
     expect(published.sort()).toEqual(SERVERS.map(({ ports: [port] }) => `127.0.0.1:${port}`).sort());
   });
 });
