@@ -7,6 +7,8 @@ const DRIVERS: ReadonlyMap<string, (address: string) => Promise<Driver>> = new M
   (address: string) => Promise<Driver>
 >([
   ['memory', async () => (await import('./drivers/memory/index.ts')).memory({ shape: 'table' })],
+  ['amqp', async (url) => (await import('./drivers/rabbitmq/index.ts')).rabbitmq({ url })],
+  ['amqps', async (url) => (await import('./drivers/rabbitmq/index.ts')).rabbitmq({ url })],
   ['sqlite', async (address) => (await import('./drivers/sqlite/index.ts')).sqlite({ file: fileOf(address) })],
 ]);
 

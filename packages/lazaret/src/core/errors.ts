@@ -30,6 +30,9 @@ export const ERRORS = {
   LZ1118: 'no SQLite binding',
   LZ1119: 'value cannot be stored',
   LZ1120: 'database failed',
+  LZ1130: 'broker cannot be reached',
+  LZ1131: 'broker refuses the login',
+  LZ1132: 'broker refuses a request',
   // 12xx: handlers
   LZ1201: 'handler file does not load',
   LZ1202: 'handler file exports no function',

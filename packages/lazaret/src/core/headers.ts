@@ -4,6 +4,8 @@ import { headerText } from './message.ts';
 /** The names that Lazaret writes and reads back. They are honoured from anybody, so they are parsed strictly and clamped. */
 export const HEADER = {
   id: 'lazaret-id',
+  /** The ordering key, where a broker has no place of its own for it. */
+  key: 'lazaret-key',
   attempt: 'lazaret-attempt',
   firstSeen: 'lazaret-first-seen',
   notBefore: 'lazaret-not-before',

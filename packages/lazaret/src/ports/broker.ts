@@ -67,6 +67,8 @@ export interface SubscribeOptions {
   readonly maxAttempts: number;
   /** The dead-letter queue's name, where it is not the driver's default. */
   readonly deadLetter?: string;
+  /** The delays that the policy can ask for and that nobody will hold, ascending; brokers with retry tiers have theirs before they hand anything out. */
+  readonly retryDelaysMs?: readonly number[];
   /** Names what was handed out and is no longer ours; told at once, before any settle of it fails. */
   lost(deliveries: readonly Delivery[]): void;
   /** How many suspects wait to run alone; told on change. */

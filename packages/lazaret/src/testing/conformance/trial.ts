@@ -80,7 +80,10 @@ export class Trial {
   }
 
   async worker(queue: string, options: Partial<SubscribeOptions> = {}, broker?: Broker): Promise<Worker> {
-    const worker = new Worker(this.harness, broker ?? (await this.broker()), options);
+    const worker = new Worker(this.harness, broker ?? (await this.broker()), {
+      retryDelaysMs: this.#retryDelaysMs(),
+      ...options,
+    });
     await worker.subscribe(queue);
     return worker;
   }
@@ -97,8 +100,11 @@ export class Trial {
   // --- queues -----------------------------------------------------------------------------------------------------
 
   queue({ ordered = false }: { readonly ordered?: boolean } = {}): Promise<string> {
-    const retryDelaysMs = DELAY_SHARES.map((share) => this.delayMs(share));
-    return this.soon('provisioning', this.harness.queue({ ordered, retryDelaysMs }));
+    return this.soon('provisioning', this.harness.queue({ ordered, retryDelaysMs: this.#retryDelaysMs() }));
+  }
+
+  #retryDelaysMs(): readonly number[] {
+    return DELAY_SHARES.map((share) => this.delayMs(share));
   }
 
   /** By a client of its own. Fails unless every message is stored. */

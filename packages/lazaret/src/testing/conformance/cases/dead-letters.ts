@@ -32,9 +32,9 @@ export const DEAD_LETTER_CASES: readonly Case[] = [
           body: Buffer.from(letter.body!).toString(),
           id: letter.id,
           key: letter.key,
-          headers: foreignInHex(letter.headers),
+          headers: foreignInHex(letter.headers).sort(),
         },
-        { body: 'poison', id: 'evt-81f2', key: 'customer-7', headers: foreignInHex(headers) },
+        { body: 'poison', id: 'evt-81f2', key: 'customer-7', headers: foreignInHex(headers).sort() },
       );
     },
   },

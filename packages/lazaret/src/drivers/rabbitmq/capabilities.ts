@@ -1,0 +1,32 @@
+import type { Capabilities } from '../../ports/capabilities.ts';
+import { HEADER_BUDGET_BYTES } from './outgoing.ts';
+import type { QueueType } from './topology.ts';
+
+const DAY_MS = 24 * 3_600_000;
+
+/** The same on all versions. What differs between them is in `versions.ts`. */
+export function capabilitiesOf(type: QueueType): Capabilities {
+  return type === 'quorum' ? QUORUM : CLASSIC;
+}
+
+const QUORUM: Capabilities = Object.freeze({
+  failures: 'copy',
+  starts: 'pull',
+  crashEvidence: 'count',
+  staleSettle: 'accepted',
+  order: 'none',
+  retryKeepsOrder: false,
+  release: 'hold',
+  maxDelayMs: DAY_MS,
+  delayGrainMs: 1,
+  maxPublishDelayMs: DAY_MS,
+  lease: false,
+  body: 'bytes',
+  nullBody: false,
+  headerBudgetBytes: HEADER_BUDGET_BYTES - 10_000,
+  headerOrder: false,
+  nativeExact: true,
+  ackAnswered: false,
+});
+
+const CLASSIC: Capabilities = Object.freeze({ ...QUORUM, crashEvidence: 'flag' });

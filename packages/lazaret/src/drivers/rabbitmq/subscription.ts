@@ -1,0 +1,333 @@
+import type {
+  Delivery,
+  Extension,
+  Settlement,
+  SettleResult,
+  SubscribeOptions,
+  Subscription,
+} from '../../ports/broker.ts';
+import type { Capabilities } from '../../ports/capabilities.ts';
+import type { System } from '../../ports/system.ts';
+import type { AmqpConnection } from './amqplib.ts';
+import { type Arrival, toDelivery } from './arrival.ts';
+import { Consumer } from './consumer.ts';
+import { type Copied, type Copy, sendCopies } from './copier.ts';
+import { LaneWatch } from './lane-watch.ts';
+import type { Link } from './link.ts';
+import { letterProperties, retryProperties } from './outgoing.ts';
+import type { Outlet } from './outlet.ts';
+import { parcelTo } from './parcel.ts';
+import { Pulls } from './pulls.ts';
+import { closedError, requestError } from './refusals.ts';
+import { stayFor, type Tier } from './tiers.ts';
+import { deadLetterQueue, laneOf } from './topology.ts';
+import type { Habits } from './versions.ts';
+
+/** What a subscription needs of its broker. */
+export interface Parts {
+  readonly system: System;
+  readonly intake: Link;
+  readonly outlet: Outlet;
+  readonly queue: string;
+  readonly options: SubscribeOptions;
+  readonly capabilities: Capabilities;
+  readonly tiers: readonly Tier[];
+  readonly habits: () => Habits;
+  readonly consumerTimeoutMs: number;
+  /** How many wait in a queue; `undefined` while nobody can be asked. */
+  readonly depth: (queue: string) => Promise<number | undefined>;
+  readonly closed: (subscription: RabbitSubscription) => void;
+}
+
+const NOTHING: readonly never[] = Object.freeze([]);
+/** An outage that lasts longer is told to whoever pulls. */
+const PATIENCE_MS = 5_000;
+
+/** Of one arrival: where its copy goes, until then. */
+interface Copying {
+  readonly index: number;
+  readonly arrival: Arrival;
+  readonly copy: Copy;
+}
+
+export class RabbitSubscription implements Subscription {
+  readonly capabilities: Capabilities;
+  readonly #parts: Parts;
+  readonly #consumer: Consumer;
+  readonly #pulls: Pulls<Delivery>;
+  readonly #lane: LaneWatch;
+  readonly #handedOut = new Set<Arrival>();
+  #buffer: Arrival[] = [];
+  #closing: Promise<void> | undefined;
+
+  constructor(parts: Parts) {
+    const { system, intake, queue, options } = parts;
+    this.#parts = parts;
+    this.capabilities = parts.capabilities;
+    this.#pulls = new Pulls(system, (max) => this.#take(max));
+    this.#lane = new LaneWatch(
+      system,
+      () => parts.depth(laneOf(queue)),
+      (waiting) => options.suspects(waiting),
+    );
+    this.#consumer = new Consumer(system, intake, queue, options.prefetch, {
+      arrive: (arrival) => this.#arrive(arrival),
+      gone: () => this.#gone(),
+    });
+  }
+
+  async begin(connection: AmqpConnection): Promise<void> {
+    await this.#consumer.begin(connection);
+    this.#lane.look();
+  }
+
+  // --- handing out ------------------------------------------------------------------------------------------------------
+
+  pull(max: number, signal: AbortSignal): Promise<readonly Delivery[]> {
+    if (this.#closing !== undefined) return this.#refuse();
+    if (signal.aborted || max <= 0) return Promise.resolve(NOTHING);
+    const taken = this.#take(max);
+    return taken.length > 0 ? Promise.resolve(taken) : this.#wait(max, signal);
+  }
+
+  async #wait(max: number, signal: AbortSignal): Promise<readonly Delivery[]> {
+    const brought = await this.#pulls.wait(max, this.#parts.options.waitMs, signal);
+    if (brought.length === 0 && this.#closing === undefined) this.#tellTrouble();
+    return brought;
+  }
+
+  #tellTrouble(): void {
+    const { intake, queue } = this.#parts;
+    const trouble = intake.awayMs > PATIENCE_MS ? intake.trouble : this.#consumer.takeTrouble();
+    if (trouble !== undefined) throw requestError(trouble, queue, `consuming queue '${queue}'`);
+  }
+
+  async alone(signal: AbortSignal): Promise<Delivery | undefined> {
+    if (this.#closing !== undefined) return this.#refuse();
+    if (signal.aborted) return undefined;
+    const arrival = await this.#consumer.fetch(laneOf(this.#parts.queue));
+    this.#lane.look();
+    return arrival === undefined ? undefined : this.#handOut(arrival);
+  }
+
+  #arrive(arrival: Arrival): void {
+    if (arrival.isSuspect) {
+      void this.#setAside(arrival);
+      return;
+    }
+    this.#buffer.push(arrival);
+    this.#pulls.wake();
+  }
+
+  /** What waited here for half of the server's patience is given back: whoever took it now might not come to its end. */
+  #take(max: number): readonly Delivery[] {
+    if (this.#buffer.length === 0) return NOTHING;
+    const oldest = this.#parts.system.monotonic() - this.#parts.consumerTimeoutMs / 2;
+    const stale = this.#buffer.filter(({ at }) => at < oldest);
+    if (stale.length > 0) {
+      this.#buffer = this.#buffer.filter(({ at }) => at >= oldest);
+      this.#giveBack(stale);
+    }
+    return this.#buffer.splice(0, max).map((arrival) => this.#handOut(arrival));
+  }
+
+  #handOut(arrival: Arrival): Delivery {
+    const delivery = this.#deliveryOf(arrival);
+    arrival.state = 'out';
+    arrival.delivery = delivery;
+    this.#handedOut.add(arrival);
+    return delivery;
+  }
+
+  #deliveryOf(arrival: Arrival): Delivery {
+    const { system, queue, options, consumerTimeoutMs } = this.#parts;
+    const handOut = { queue, maxAttempts: options.maxAttempts, consumerTimeoutMs };
+    return toDelivery(arrival, handOut, system.now(), system.monotonic() - arrival.at);
+  }
+
+  /** Into the lane, where nobody else is near when it runs. Where that cannot be, it runs like others. */
+  async #setAside(arrival: Arrival): Promise<void> {
+    const { system, outlet, queue } = this.#parts;
+    arrival.state = 'settling';
+    const copy = this.#retry(arrival, this.#deliveryOf(arrival), laneOf(queue), 0, undefined);
+    const [copied] = await sendCopies(system, outlet, [copy]);
+    if (!arrival.isOurs) return;
+    if (copied === 'done') {
+      this.#ack([arrival]);
+      this.#lane.look();
+      return;
+    }
+    arrival.state = 'buffered';
+    this.#buffer.push(arrival);
+    this.#pulls.wake();
+  }
+
+  /** Buffered ones were in nobody's hands. */
+  #gone(): void {
+    const lost = [...this.#handedOut];
+    this.#handedOut.clear();
+    this.#buffer = [];
+    for (const arrival of lost) arrival.state = 'closed';
+    if (lost.length > 0 && this.#closing === undefined) {
+      this.#parts.options.lost(lost.map(({ delivery }) => delivery!));
+    }
+  }
+
+  // --- settling ---------------------------------------------------------------------------------------------------------
+
+  settle(batch: readonly Settlement[]): Promise<readonly SettleResult[]> {
+    if (this.#closing !== undefined) return this.#refuse();
+    const results = new Array<SettleResult>(batch.length);
+    const acked: Arrival[] = [];
+    const returned: Arrival[] = [];
+    const copying: Copying[] = [];
+    for (let index = 0; index < batch.length; index++) {
+      const settlement = batch[index]!;
+      const arrival = settlement.delivery.receipt as Arrival;
+      if (arrival.state !== 'out' || !arrival.isOurs) {
+        results[index] = 'lost';
+        continue;
+      }
+      results[index] = 'done';
+      if (settlement.verb === 'hold') continue;
+      if (settlement.verb === 'ack') acked.push(arrival);
+      else if (settlement.verb === 'release' && this.#canRequeue(arrival, settlement)) returned.push(arrival);
+      else copying.push({ index, arrival, copy: this.#copyFor(arrival, settlement) });
+      arrival.state = 'settling';
+    }
+    this.#ack(acked);
+    this.#giveBack(returned);
+    return copying.length === 0 ? Promise.resolve(results) : this.#copyThenAck(copying, results);
+  }
+
+  async #copyThenAck(copying: readonly Copying[], results: SettleResult[]): Promise<readonly SettleResult[]> {
+    const { system, outlet } = this.#parts;
+    const copied = await sendCopies(
+      system,
+      outlet,
+      copying.map(({ copy }) => copy),
+    );
+    const acked: Arrival[] = [];
+    for (const [at, { index, arrival }] of copying.entries()) {
+      results[index] = resultOf(copied[at]!, arrival);
+      if (results[index] === 'done') acked.push(arrival);
+      else if (arrival.isOurs) arrival.state = 'out';
+    }
+    this.#ack(acked);
+    return results;
+  }
+
+  /** A return that nobody counts, or the first one: the second makes a suspect. Nothing can be written to what is given back so. */
+  #canRequeue(
+    { isAlone, returns }: Arrival,
+    { delayMs, notBefore }: { readonly delayMs: number; readonly notBefore?: number },
+  ): boolean {
+    if (delayMs > 0 || notBefore !== undefined) return false;
+    return this.#parts.habits().requeueIsFree || (!isAlone && returns.failed === 0);
+  }
+
+  #copyFor(
+    arrival: Arrival,
+    settlement: Extract<Settlement, { readonly verb: 'retry' | 'release' | 'deadLetter' }>,
+  ): Copy {
+    const { system, queue, options } = this.#parts;
+    const { delivery } = settlement;
+    switch (settlement.verb) {
+      case 'retry':
+        return this.#retry(arrival, delivery, queue, settlement.delayMs, settlement.notBefore, 1);
+      case 'release': {
+        // n.b. without a delay a suspect was not tried, so it stays one.
+        const to = arrival.isAlone && settlement.delayMs === 0 ? laneOf(queue) : queue;
+        return this.#retry(arrival, delivery, to, settlement.delayMs, settlement.notBefore);
+      }
+      case 'deadLetter': {
+        const id = delivery.message.id ?? system.id();
+        const properties = letterProperties(delivery, arrival.origin, settlement.evidence, id);
+        const to = deadLetterQueue(queue, options.deadLetter);
+        return { parcel: parcelTo('', to, properties, delivery.message.body), isWanted: () => arrival.isOurs };
+      }
+    }
+  }
+
+  #retry(
+    arrival: Arrival,
+    delivery: Delivery,
+    to: string,
+    delayMs: number,
+    notBefore: number | undefined,
+    charge: 0 | 1 = 0,
+  ): Copy {
+    const { system, tiers } = this.#parts;
+    const { message, attempt, firstSeenAt } = delivery;
+    const { tier, restMs } = stayFor(tiers, delayMs, system.random());
+    const dueAt = restMs > 0 ? Math.max(notBefore ?? 0, system.now() + delayMs) : notBefore;
+    const properties = retryProperties(delivery, arrival.origin, {
+      id: message.id ?? system.id(),
+      attempt: attempt + charge,
+      firstSeenAt,
+      notBefore: dueAt,
+    });
+    return { parcel: parcelTo('', tier?.name ?? to, properties, message.body), isWanted: () => arrival.isOurs };
+  }
+
+  #ack(arrivals: readonly Arrival[]): void {
+    const tags = this.#close(arrivals);
+    this.#consumer.ack(tags);
+  }
+
+  #giveBack(arrivals: readonly Arrival[]): void {
+    const tags = this.#close(arrivals);
+    this.#consumer.requeue(tags);
+  }
+
+  #close(arrivals: readonly Arrival[]): readonly number[] {
+    const tags: number[] = [];
+    for (const arrival of arrivals) {
+      if (!arrival.isOurs) continue;
+      arrival.state = 'closed';
+      this.#handedOut.delete(arrival);
+      tags.push(arrival.tag);
+    }
+    return tags;
+  }
+
+  extend(batch: readonly Extension[]): Promise<readonly SettleResult[]> {
+    if (this.#closing !== undefined) return this.#refuse();
+    return Promise.resolve(
+      batch.map(({ delivery }): SettleResult => ((delivery.receipt as Arrival).isOurs ? 'done' : 'lost')),
+    );
+  }
+
+  // --- the end ----------------------------------------------------------------------------------------------------------
+
+  async credit(n: number): Promise<void> {
+    if (this.#closing !== undefined) return this.#refuse();
+    await this.#consumer.credit(n);
+    if (n === 0) this.#giveBack(this.#buffer.splice(0));
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close_();
+    return this.#closing;
+  }
+
+  async #close_(): Promise<void> {
+    this.#lane.stop();
+    this.#pulls.end();
+    await this.#consumer.credit(0).catch(() => undefined);
+    this.#giveBack(this.#buffer.splice(0));
+    await this.#consumer.end();
+    this.#handedOut.clear();
+    this.#parts.closed(this);
+  }
+
+  #refuse(): Promise<never> {
+    return Promise.reject(closedError(`consumer of queue '${this.#parts.queue}'`));
+  }
+}
+
+function resultOf(copied: Copied, arrival: Arrival): SettleResult {
+  if (copied instanceof Error) return arrival.isOurs ? copied : 'lost';
+  // n.b. a copy is there, and its original came back to others: one of the two is too many, and only its id can tell.
+  return arrival.isOurs && copied === 'done' ? 'done' : 'lost';
+}
