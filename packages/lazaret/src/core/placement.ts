@@ -4,7 +4,7 @@ import type { Decision } from './outcome.ts';
 const UNDERWAY_SHARE = 0.1;
 const LONGEST_UNDERWAY_MS = 5_000;
 /** Longest wait for which a delivery is kept in memory only because a copy of it would be dear. */
-const HOLD_AT_MOST_MS = 10_000;
+export const HOLD_AT_MOST_MS = 10_000;
 
 /** Where a decision can be carried out: what the queue's broker does, and how things stand here and now. Times in milliseconds. */
 export interface Terms {

@@ -1,5 +1,6 @@
 import { LazaretError } from '../core/errors.ts';
 import type { ConsumerPolicy } from '../core/policy.ts';
+import { retryDelays } from '../core/retry-delays.ts';
 import type { StormChange } from '../core/storm/changes.ts';
 import { Gate } from '../core/storm/gate.ts';
 import type { StandingOrder } from '../core/storm/standing-orders.ts';
@@ -183,6 +184,7 @@ export class Consumer implements Soloist {
       waitMs,
       order: policy.ordering,
       maxAttempts: policy.maxAttempts,
+      retryDelaysMs: retryDelays(policy),
       lost: (deliveries) => this.#life?.lost(deliveries),
       suspects: (waiting) => {
         this.#brokersSuspects = waiting;
