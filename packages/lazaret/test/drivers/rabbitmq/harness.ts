@@ -13,7 +13,7 @@ import type { System } from '../../../src/ports/system.ts';
 import { realSystem } from '../../../src/system.ts';
 import type { Harness, Letter } from '../../../src/testing/index.ts';
 import { type Detour, detourTo, through } from './detour.ts';
-import { deleteQueues, plainConnection, serverUrl } from './server.ts';
+import { deleteQueues, freshName, plainConnection, serverUrl, sleep } from './server.ts';
 
 /** So long the server needs at most to notice that a connection is gone, and to answer what a case asks of it. */
 const LEASE_MS = 600;
@@ -25,7 +25,7 @@ interface Client {
 
 /** A client of its own detour each: it is killed by closing its way to the server, and its timers. */
 export async function rabbitHarness(options: Partial<RabbitmqOptions> = {}): Promise<Harness> {
-  const url = serverUrl!;
+  const url = serverUrl;
   const clients = new Map<Broker, Client>();
   const made: string[] = [];
   const owner = await rabbitmq({ url, settleTime: '0s', ...options }).connect(realSystem);
@@ -54,7 +54,7 @@ export async function rabbitHarness(options: Partial<RabbitmqOptions> = {}): Pro
     },
     pass: (ms) => (ms > 0 ? sleep(ms) : new Promise((resolve) => setImmediate(resolve))),
     async queue({ ordered, retryDelaysMs }) {
-      const name = `lz-test-${realSystem.id()}`;
+      const name = freshName();
       made.push(name, ...helpersOf(name, { retryDelaysMs }).map((helper) => helper.name));
       await (await owner.provision(name, { ordered, retryDelaysMs })).apply();
       return name;
@@ -108,12 +108,8 @@ const NATIVE = {
   }),
 };
 
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
 /** A System whose timers never fire once its process is dead. */
-function mortal(system: System, life: { readonly isOver: boolean }): System {
+export function mortal(system: System, life: { readonly isOver: boolean }): System {
   const unlessDead = (run: () => void) => () => {
     if (!life.isOver) run();
   };
