@@ -13,7 +13,7 @@ export function termsOf(
   slots: Slots,
   system: System,
 ): Terms {
-  const { failures, retryKeepsOrder, release, maxDelayMs, delayGrainMs } = capabilities;
+  const { failures, retryKeepsOrder, release, maxDelayMs, delayGrainMs, crashEvidence } = capabilities;
   const { delayCapAt } = run.delivery;
   const leftMs =
     Math.min(run.capAt, capabilities.lease ? run.pulledAt + policy.timeoutMs : Number.POSITIVE_INFINITY) -
@@ -27,7 +27,8 @@ export function termsOf(
     ordering: policy.ordering,
     // A run has to fit behind the wait.
     leaseLeftMs: leftMs - Math.min(policy.timeoutMs, leftMs / 3),
-    holdRoom: slots.holdRoom,
+    // What was tried alone has an outcome; held, it would be counted with whatever ends this process next.
+    holdRoom: slots.holdRoom && !(run.alone && crashEvidence !== 'exact'),
     now: system.now(),
     ...(delayCapAt === undefined ? {} : { delayCapAt }),
     draw: system.random(),

@@ -98,13 +98,13 @@ describe('suspects', () => {
     await app.stop();
   });
 
-  it('that are held run alone again, not beside others', async () => {
-    const { system, process, of } = scene({ shape: 'channel' });
+  it('that are held for their order run alone again, not beside others', async () => {
+    const { system, process, of } = scene({ shape: 'channel', singleActive: true });
     const sender = process();
     await sender.app.send('orders', 1, { id: 'bad' });
     for (let n = 0; n < 2; n++) {
       const owner = process();
-      owner.app.consume('orders', () => new Promise(() => {}));
+      owner.app.consume('orders', { ordering: 'key' }, () => new Promise(() => {}));
       await owner.app.start();
       await system.advance(100);
       owner.kill();
@@ -113,7 +113,7 @@ describe('suspects', () => {
     const { app } = process('1s');
     let running = 0;
     const beside: number[] = [];
-    app.consume('orders', { jitter: 'none' }, async (message, ctx) => {
+    app.consume('orders', { jitter: 'none', ordering: 'key' }, async (message, ctx) => {
       if (message.id === 'bad') {
         beside.push(running);
         if (ctx.attempt === 1) throw new Error('not yet');
@@ -132,6 +132,35 @@ describe('suspects', () => {
     expect(of('retrying')).toMatchObject([{ id: 'bad', held: true }]);
     expect(beside).toEqual([0, 0]);
     await app.stop();
+  });
+
+  it('that failed alone are given back at once where a kill would be counted as theirs', async () => {
+    const { system, process, of } = scene({ shape: 'channel' });
+    const sender = process();
+    await sender.app.send('orders', 1, { id: 'bad' });
+    for (let n = 0; n < 2; n++) {
+      const owner = process();
+      owner.app.consume('orders', () => new Promise(() => {}));
+      await owner.app.start();
+      await system.advance(100);
+      owner.kill();
+      await system.advance(1_000);
+    }
+    const failing = process('1s');
+    failing.app.consume('orders', () => {
+      throw new Error('not yet');
+    });
+    await failing.app.start();
+    await system.advance(1_500);
+    expect(of('running-alone')).toMatchObject([{ id: 'bad' }]);
+    failing.kill();
+    const next = process('1s');
+    const seen: (readonly [attempt: number, strikes: number])[] = [];
+    next.app.consume('orders', (_, { attempt, strikes }) => void seen.push([attempt, strikes]));
+    await next.app.start();
+    await system.advance(60_000);
+    expect(seen).toEqual([[2, 0]]);
+    await next.app.stop();
   });
 
   it('are not run by an app that stops', async () => {

@@ -1,0 +1,79 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const WORKER = fileURLToPath(new URL('./worker.mjs', import.meta.url));
+
+export interface Line {
+  readonly what: string;
+  readonly id: string;
+  readonly extra: string;
+}
+
+/** Workers on one queue, each a process that is started again when it dies, and the log of what they did. */
+export class Crew {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'lazaret-crew-'));
+  readonly #log: string = join(this.#folder, 'effects.log');
+  readonly #setup: string;
+  readonly #living = new Set<ChildProcess>();
+  #isOver = false;
+
+  constructor(url: string, queue: string, options: object) {
+    writeFileSync(this.#log, '');
+    this.#setup = JSON.stringify({ url, queue, log: this.#log, options });
+  }
+
+  start(workers: number): void {
+    for (let n = 0; n < workers; n++) this.#spawn();
+  }
+
+  #spawn(): void {
+    if (this.#isOver) return;
+    const child = spawn(process.execPath, [WORKER, this.#setup], { stdio: ['ignore', 'ignore', 'inherit'] });
+    this.#living.add(child);
+    child.once('exit', () => {
+      this.#living.delete(child);
+      this.#spawn();
+    });
+  }
+
+  /** One of them, at random. */
+  killOne(): void {
+    const all = [...this.#living];
+    all[Math.floor(Math.random() * all.length)]?.kill('SIGKILL');
+  }
+
+  lines(): readonly Line[] {
+    return readFileSync(this.#log, 'utf8')
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => {
+        const [what = '', id = '', , ...extra] = line.split(' ');
+        return { what, id, extra: extra.join(' ') };
+      });
+  }
+
+  idsOf(what: string): ReadonlySet<string> {
+    return new Set(
+      this.lines()
+        .filter((line) => line.what === what)
+        .map(({ id }) => id),
+    );
+  }
+
+  async end(): Promise<void> {
+    this.#isOver = true;
+    const living = [...this.#living];
+    await Promise.all(
+      living.map(async (child) => {
+        const gone = once(child, 'exit');
+        child.kill('SIGTERM');
+        await gone;
+      }),
+    );
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
