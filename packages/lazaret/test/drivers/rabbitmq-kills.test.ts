@@ -45,7 +45,8 @@ await onServer('rabbitmq: kills', () =>
         await sleep(200);
       }
       const letters = await lettersOf(`${queue}.dlq`);
-      expect(letters.map(({ message: { id } }) => id).sort()).toEqual([...wanted].sort());
+      // n.b. a worker that dies between the confirmed letter and the acknowledgement leaves two of one id.
+      expect([...new Set(letters.map(({ message: { id } }) => id))].sort()).toEqual([...wanted].sort());
       expect([...crew.idsOf('end')].sort()).toEqual(all.filter((id) => !wanted.includes(id)).sort());
       const starts = crew.lines().filter(({ what, id }) => what === 'start' && id === 'crash-0');
       expect(starts.length).toBeLessThanOrEqual(4);

@@ -9,7 +9,8 @@ export interface AmqpConnection {
   createChannel(): Promise<AmqpChannel>;
   createConfirmChannel(): Promise<AmqpChannel>;
   close(): Promise<void>;
-  on(event: 'error' | 'close', listener: (error?: AmqpError) => void): unknown;
+  on(event: 'error', listener: (error: AmqpError) => void): unknown;
+  on(event: 'close', listener: (error?: AmqpError) => void): unknown;
   on(event: 'blocked', listener: (reason: string) => void): unknown;
   on(event: 'unblocked', listener: () => void): unknown;
 }

@@ -4,6 +4,13 @@ import { within } from './within.ts';
 
 const ANSWER_WITHIN_MS = 8_000;
 
+/** Why connections ended: a channel that ends with its connection is told nothing of that. */
+const ENDS = new WeakMap<AmqpConnection, Error>();
+
+export function noteEnd(connection: AmqpConnection, why: Error): void {
+  ENDS.set(connection, why);
+}
+
 /** A channel of ours, and why it ended. n.b. a channel whose errors nobody listens to takes its whole connection along. */
 export interface OpenChannel {
   readonly channel: AmqpChannel;
@@ -56,6 +63,8 @@ export async function onChannel<T>(
   const { channel } = await openChannel(system, connection);
   try {
     return await within(system, ANSWER_WITHIN_MS, ask(channel), noAnswer);
+  } catch (error) {
+    throw ENDS.get(connection) ?? error;
   } finally {
     closeQuietly(channel);
   }

@@ -1,5 +1,6 @@
 import type { System } from '../../ports/system.ts';
 import type { AmqpConnection } from './amqplib.ts';
+import { noteEnd } from './channel.ts';
 import { closedError } from './refusals.ts';
 import { within } from './within.ts';
 
@@ -104,6 +105,7 @@ export class Link {
     let isOver = false;
     connection.on('error', (error) => {
       failure = error;
+      noteEnd(connection, error);
     });
     // n.b. a server that stops in peace raises no error, only this.
     connection.on('close', (error) => {
