@@ -36,25 +36,25 @@ async function crashedTwice(neighbours: number): Promise<string> {
 
 await onServer('rabbitmq: consuming', () =>
   describe('consuming from RabbitMQ', () => {
-    it.each(KINDS)('keeps %s byte for byte, over a retry and into the dead letters', async (_, entry) => {
+    it('keeps headers of every kind byte for byte, over a retry', async () => {
       const queue = await scene.queue();
       const client = await scene.client();
-      const bytes = properties([entry], {
-        deliveryMode: Buffer.of(2),
-        messageId: short('m-1'),
-        priority: Buffer.of(3),
-      });
-      expect(
-        await client.broker.publish(queue, [
-          { body: Buffer.from('x'), native: { driver: 'rabbitmq', version: 1, bytes } },
-        ]),
-      ).toEqual(['done']);
       const subscription = await client.subscribe(queue);
-      const [first] = await take(subscription, 1);
-      await subscription.settle([{ delivery: first!, verb: 'retry', delayMs: 0 }]);
-      const [second] = await take(subscription, 1);
-      for (const { message: each } of [first!, second!]) {
-        expect(Buffer.from(each.native!.bytes).toString('hex')).toBe(bytes.toString('hex'));
+      for (const [what, entry] of KINDS) {
+        const bytes = properties([entry], {
+          deliveryMode: Buffer.of(2),
+          messageId: short('m'),
+          priority: Buffer.of(3),
+        });
+        const native = { driver: 'rabbitmq', version: 1, bytes };
+        expect(await client.broker.publish(queue, [{ body: Buffer.from('x'), native }]), what).toEqual(['done']);
+        const [first] = await take(subscription, 1);
+        await subscription.settle([{ delivery: first!, verb: 'retry', delayMs: 0 }]);
+        const [second] = await take(subscription, 1);
+        await subscription.settle(acked([second!]));
+        for (const { message: each } of [first!, second!]) {
+          expect(Buffer.from(each.native!.bytes).toString('hex'), what).toBe(bytes.toString('hex'));
+        }
       }
     });
 
