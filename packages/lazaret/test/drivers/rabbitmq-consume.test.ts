@@ -173,6 +173,20 @@ await onServer('rabbitmq: consuming', () =>
       expect(await eventually(async () => (await readyIn(queue)) === 0)).toBe(true);
     });
 
+    it('keeps a message whose copy finds no place, and says which', async () => {
+      const queue = await scene.queue([300]);
+      const client = await scene.client();
+      await client.broker.publish(queue, [message('kept')]);
+      const subscription = await client.subscribe(queue, { retryDelaysMs: [300] });
+      await plainly((channel) => channel.deleteQueue(`${queue}.retry.300`));
+      const [delivery] = await take(subscription, 1);
+      const [result] = await subscription.settle([{ delivery: delivery!, verb: 'retry', delayMs: 300 }]);
+      expect(result).toMatchObject({ code: 'LZ1302', message: expect.stringContaining(`${queue}.retry.300`) });
+      expect(await subscription.extend([{ delivery: delivery!, leaseMs: 1 }])).toEqual(['done']);
+      await subscription.close();
+      expect(await readyIn(queue)).toBe(1);
+    });
+
     it('reads a dead letter queue of another name', async () => {
       const queue = scene.name();
       const graveyard = scene.name();

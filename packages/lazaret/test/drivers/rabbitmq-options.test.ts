@@ -45,6 +45,8 @@ describe('options', () => {
 
   it.each<[string, object, string]>([
     ['an unknown one', { url, prefech: 1 }, 'LZ1001'],
+    ['an unknown one in the address', { url: 'amqp://h?provison=all' }, 'LZ1001'],
+    ['one that an address cannot say', { url: 'amqp://h?tls=yes' }, 'LZ1001'],
     ['no address', {}, 'LZ1002'],
     ['an address of something else', { url: 'http://me:secret@h' }, 'LZ1003'],
     ['an address without a host', { url: 'amqp:///' }, 'LZ1003'],
@@ -56,6 +58,12 @@ describe('options', () => {
   ])('refuse %s', (_, options, code) => {
     expect(() => rabbitmq(options as RabbitmqOptions)).toThrowError(expect.objectContaining({ code }));
     expect(() => rabbitmq(options as RabbitmqOptions)).not.toThrowError(/secret/);
+  });
+
+  it('may stand in the address, and go before it where they are given', () => {
+    const address = 'amqp://h?provision=all&heartbeat=5&confirmTimeout=3s';
+    expect(readOptions({ url: address })).toMatchObject({ provision: 'all', confirmTimeoutMs: 3_000 });
+    expect(readOptions({ url: address, provision: 'never' }).provision).toBe('never');
   });
 
   it('are not needed where an address says all', () => {

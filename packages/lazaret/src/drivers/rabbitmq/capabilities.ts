@@ -23,7 +23,7 @@ const QUORUM: Capabilities = Object.freeze({
   lease: false,
   body: 'bytes',
   nullBody: false,
-  headerBudgetBytes: HEADER_BUDGET_BYTES - 10_000,
+  headerBudgetBytes: HEADER_BUDGET_BYTES,
   headerOrder: false,
   nativeExact: true,
   ackAnswered: false,

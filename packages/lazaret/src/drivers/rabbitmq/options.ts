@@ -1,11 +1,15 @@
 import { didYouMean } from '../../core/did-you-mean.ts';
 import { parseDuration } from '../../core/duration.ts';
+import type { LazaretError } from '../../core/errors.ts';
 import { optionError, shown } from '../../core/option-error.ts';
 import type { Place } from './refusals.ts';
 import type { QueueType } from './topology.ts';
 
 export interface RabbitmqOptions {
-  /** 'amqp://user:password@host:5672/virtual-host', or amqps. */
+  /**
+   * 'amqp://user:password@host:5672/virtual-host', or amqps. Options that are text may stand behind it too ('?provision=all'), and
+   * amqplib's own (`heartbeat`, `frameMax`, `channelMax`, `locale`, `maxFrameSize`).
+   */
   readonly url: string;
   /**
    * What is created when a consumer starts: 'helpers' (default) those queues that belong to the consumed one (dead letters, retry
@@ -50,14 +54,15 @@ const NAMES: readonly (keyof RabbitmqOptions)[] = [
   'tls',
 ];
 
-/** Throws LZ10xx for what cannot be meant. */
-export function readOptions(options: RabbitmqOptions): RabbitmqSettings {
-  for (const name of Object.keys(options)) {
-    if ((NAMES as readonly string[]).includes(name)) continue;
-    const meant = didYouMean(name, NAMES);
-    const todo = meant === undefined ? `There are ${NAMES.join(', ')}.` : `Did you mean '${meant}'?`;
-    throw optionError('LZ1001', 'rabbitmq', `unknown option ${shown(name)}.`, todo);
-  }
+/** Those that an address can say. */
+const IN_ADDRESS: readonly string[] = NAMES.filter((name) => name !== 'url' && name !== 'tls');
+const OF_AMQPLIB: readonly string[] = ['heartbeat', 'frameMax', 'channelMax', 'locale', 'maxFrameSize'];
+
+/** Throws LZ10xx for what cannot be meant. What is given as an option goes before what the address says. */
+export function readOptions(given: RabbitmqOptions): RabbitmqSettings {
+  for (const name of Object.keys(given))
+    if (!(NAMES as readonly string[]).includes(name)) throw unknownOption(name, NAMES);
+  const options: RabbitmqOptions = { ...inAddress(given.url), ...given };
   const { url, tls = {} } = options;
   if (typeof tls !== 'object' || tls === null) {
     throw optionError('LZ1002', 'tls', `${shown(tls)} is no object.`, 'Write { ca, cert, key }.');
@@ -73,6 +78,22 @@ export function readOptions(options: RabbitmqOptions): RabbitmqSettings {
     settleTimeMs: parseDuration(options.settleTime ?? '5s', 'settleTime'),
     tls,
   };
+}
+
+function inAddress(url: unknown): Partial<RabbitmqOptions> {
+  const parsed = typeof url === 'string' && URL.canParse(url) ? new URL(url) : undefined;
+  const said = [...(parsed?.searchParams ?? [])];
+  for (const [name] of said) {
+    if (!IN_ADDRESS.includes(name) && !OF_AMQPLIB.includes(name))
+      throw unknownOption(name, [...IN_ADDRESS, ...OF_AMQPLIB]);
+  }
+  return Object.fromEntries(said.filter(([name]) => IN_ADDRESS.includes(name)));
+}
+
+function unknownOption(name: string, names: readonly string[]): LazaretError {
+  const meant = didYouMean(name, names);
+  const todo = meant === undefined ? `There are ${names.join(', ')}.` : `Did you mean '${meant}'?`;
+  return optionError('LZ1001', 'rabbitmq', `unknown option ${shown(name)}.`, todo);
 }
 
 function waitOf(value: string, option: string): number {
