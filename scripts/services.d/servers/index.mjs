@@ -6,5 +6,5 @@ import { rabbitmq } from './rabbitmq.mjs';
 import { rabbitmq4 } from './rabbitmq-4.mjs';
 import { redis } from './redis.mjs';
 
-/** @type {readonly import('../server.mjs').Server[]} */
-export const SERVERS = [redis, postgres, rabbitmq, nats, elasticmq, kafka, rabbitmq4];
+/** The longest to install comes first, so that the others are done meanwhile. @type {readonly import('../server.mjs').Server[]} */
+export const SERVERS = [rabbitmq4, redis, postgres, rabbitmq, nats, elasticmq, kafka];
