@@ -1,6 +1,7 @@
 import { Console } from 'node:console';
 import { readFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { complain } from './cli/complain.ts';
 import { EXIT, type ExitCode } from './cli/exit-code.ts';
@@ -75,12 +76,24 @@ function commands() {
 async function openServices(db: string | undefined, progress: Services['progress']) {
   const { existingFile, sqliteServices } = await import('./sqlite-services.ts');
   const { broker } = await openBroker(await existingFile(db ?? DEFAULT_DB, db !== undefined));
-  return { services: sqliteServices(broker, progress), close: () => broker.close() };
+  return {
+    services: sqliteServices(broker, { progress, person: person(), now: () => Date.now() }),
+    close: () => broker.close(),
+  };
 }
 
 async function openBroker(file: string) {
   const [{ realSystem: system }, { openSqlite }] = await Promise.all([import('lazaret'), import('lazaret/sqlite')]);
   return { system, broker: await openSqlite({ file, system, dedupeWindow: REMEMBERED }) };
+}
+
+/** Who sets something by hand. */
+function person(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return 'somebody';
+  }
 }
 
 function folder(keep: boolean): string {

@@ -1,7 +1,17 @@
 import { stat } from 'node:fs/promises';
-import { LazaretError } from 'lazaret/core';
+import { changeOrders } from 'lazaret';
+import {
+  chronicleKey,
+  LazaretError,
+  lifted,
+  ordered,
+  ordersKey,
+  readChronicle,
+  readOrders,
+  slotOf,
+} from 'lazaret/core';
 import type { SqliteBroker } from 'lazaret/sqlite';
-import type { Letter, LetterQuery, Letters, Services } from './operations/services.ts';
+import type { Letter, LetterQuery, Letters, Services, Storms } from './operations/services.ts';
 
 /** A page holds bodies, which may be large. */
 const PAGE = 100;
@@ -18,12 +28,31 @@ export async function existingFile(file: string, named: boolean): Promise<string
 }
 
 /** What operations work on, from one SQLite file. */
-export function sqliteServices(broker: SqliteBroker, progress: Services['progress']): Services {
+export function sqliteServices(broker: SqliteBroker, around: Pick<Services, 'progress' | 'person' | 'now'>): Services {
   return {
     queues: async () => (await broker.queues()).map(({ name, ...facts }) => ({ name, facts })),
     capabilities: (queue) => broker.capabilities(queue),
     letters: lettersOf(broker),
-    progress,
+    storm: stormsOf(broker),
+    ...around,
+  };
+}
+
+function stormsOf({ shared }: SqliteBroker): Storms {
+  return {
+    async look(queues) {
+      const found = await shared.get(queues.flatMap((queue) => [ordersKey(queue), chronicleKey(queue)]));
+      return queues.map((_, at) => ({
+        orders: readOrders(found[2 * at]?.value ?? null),
+        chronicle: readChronicle(found[2 * at + 1]?.value ?? null),
+      }));
+    },
+    async give(queue, order) {
+      const { at, untilAt, want } = order;
+      await changeOrders(shared, queue, (orders) =>
+        untilAt > at ? ordered(orders, order, at) : lifted(orders, slotOf(want), at),
+      );
+    },
   };
 }
 

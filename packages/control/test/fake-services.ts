@@ -1,5 +1,6 @@
-import type { Capabilities, Evidence, QueueFacts } from 'lazaret';
-import type { Letter, Release, Services } from '../src/operations/services.ts';
+import type { Capabilities, Evidence, GateView, QueueFacts, StandingOrder } from 'lazaret';
+import type { Entry, Want } from 'lazaret/core';
+import type { Letter, Release, Services, Storm } from '../src/operations/services.ts';
 
 export const NOW: number = Date.UTC(2026, 10, 30, 3, 12, 44);
 
@@ -48,12 +49,40 @@ export function letter(id: string, change: Partial<Letter> & { readonly why?: Pa
   };
 }
 
+/** Set a minute ago, for an hour more. */
+export function order(want: Want, change: Partial<StandingOrder> = {}): StandingOrder {
+  return { want, at: NOW - 60_000, untilAt: NOW + 3_600_000, why: 'a reason', by: 'somebody', ...change };
+}
+
+/** What processes that spoke a second ago say. */
+export function stormOf(told: {
+  readonly orders?: readonly StandingOrder[];
+  readonly views?: readonly Partial<GateView>[];
+  readonly history?: readonly Entry[];
+}): Storm {
+  const calm: GateView = {
+    inFlight: 0,
+    pause: { state: 'closed', why: '', pinnedForMs: 0 },
+    scopes: [],
+    fused: [],
+    systemic: [],
+  };
+  const processes = (told.views ?? []).map((view, n) => ({
+    process: `process-${n}`,
+    at: NOW - 1_000,
+    view: { ...calm, ...view },
+  }));
+  return { orders: told.orders ?? [], chronicle: { processes, history: told.history ?? [] } };
+}
+
 export interface FakeSetup {
   readonly queues?: Readonly<Record<string, QueueFacts>>;
   readonly letters?: readonly Letter[];
   readonly capabilities?: Partial<Capabilities>;
   /** What a release of these ids answers instead of 'released'. */
   readonly releases?: Readonly<Record<string, Release>>;
+  /** What processes and people say of a queue. */
+  readonly storms?: Readonly<Record<string, Partial<Storm>>>;
   /** Letters of a page, however many are asked for. */
   readonly page?: number;
 }
@@ -61,14 +90,24 @@ export interface FakeSetup {
 /** Services over plain data, with a note of what was released. */
 export function fakeServices(setup: FakeSetup = {}): Services & {
   readonly released: string[];
+  readonly given: (readonly [queue: string, order: StandingOrder])[];
   readonly told: (readonly [done: number, total: number])[];
 } {
   const { queues = { orders: { ready: 2, delayed: 1, leased: 0, dead: 3 } }, letters = [], page = 1_000 } = setup;
   const released: string[] = [];
+  const given: (readonly [string, StandingOrder])[] = [];
   const told: (readonly [number, number])[] = [];
   return {
     released,
+    given,
     told,
+    person: 'mira',
+    now: () => NOW,
+    storm: {
+      look: async (names) =>
+        names.map((name) => ({ orders: [], chronicle: { processes: [], history: [] }, ...setup.storms?.[name] })),
+      give: async (queue, order) => void given.push([queue, order]),
+    },
     queues: async () => Object.entries(queues).map(([name, facts]) => ({ name, facts })),
     capabilities: async () => ({ ...CAPABILITIES, ...setup.capabilities }),
     progress: (done, total) => void told.push([done, total]),

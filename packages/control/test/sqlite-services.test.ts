@@ -16,7 +16,7 @@ let services: Services;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'lazaret-test-'));
   broker = await openSqlite({ file: join(folder, 'a.db'), system: realSystem });
-  services = sqliteServices(broker, () => {});
+  services = sqliteServices(broker, { progress: () => {}, person: 'mira', now: realSystem.now });
   const ids = Array.from({ length: 250 }, (_, at) => `order-${String(at).padStart(3, '0')}`);
   await bury('orders', ids, (at) => (at % 10 === 0 ? 'crash' : 'poison'));
   await bury('images', ['img-1'], () => 'poison');

@@ -7,9 +7,13 @@ const UNITS: readonly (readonly [unit: string, ms: number])[] = [
 
 /** How long ago, in at most two units: '41s', '14m', '2d3h'. 'now' within a second, and for what clocks put into the future. */
 export function age(at: number, now: number): string {
-  const ms = now - at;
+  return now - at < 1_000 ? 'now' : lasting(now - at);
+}
+
+/** How long, in at most two units: '41s', '14m', '2d3h'; '0s' for less than a second. */
+export function lasting(ms: number): string {
   const first = UNITS.findIndex(([, unitMs]) => ms >= unitMs);
-  if (first < 0) return 'now';
+  if (first < 0) return '0s';
   const [unit, unitMs] = UNITS[first]!;
   const amount = Math.floor(ms / unitMs);
   const [smallUnit, smallMs] = UNITS[first + 1] ?? ['', unitMs];

@@ -1,5 +1,6 @@
 import type { Operation, Static } from './operation.ts';
-import type { Queue } from './services.ts';
+import { stateOf } from './queue-state.ts';
+import type { Queue, Storm } from './services.ts';
 import { timeText } from './time-text.ts';
 
 const input = { type: 'object', properties: {}, additionalProperties: false } as const;
@@ -23,6 +24,11 @@ const output = {
             description: 'when the oldest ready message was first seen',
           },
           approximate: { type: 'boolean', description: 'some of the numbers are lower bounds' },
+          state: {
+            type: 'string',
+            enum: ['running', 'paused', 'open', 'half-open', 'ramping'],
+            description: 'as its processes say: paused, or how its worst breaker stands; absent where none consumes it',
+          },
         },
         required: ['queue', 'approximate'],
       },
@@ -39,8 +45,17 @@ export const queuesLs: Operation<Static<typeof input>, QueueList> = {
   summary: 'List the queues: what is ready, delayed, leased and quarantined',
   input,
   output,
-  run: async (services) => ({ queues: (await services.queues()).map(rowOf) }),
+  async run(services) {
+    const queues = await services.queues();
+    const storms = await services.storm.look(queues.map(({ name }) => name));
+    return { queues: queues.map((queue, at) => ({ ...rowOf(queue), ...stateIn(storms[at]!, services.now()) })) };
+  },
 };
+
+function stateIn({ chronicle, orders }: Storm, now: number): Pick<QueueRow, 'state'> {
+  const state = stateOf(chronicle, orders, now);
+  return state === undefined ? {} : { state };
+}
 
 /** What a broker cannot know is left out, not zero. */
 export function rowOf({ name, facts }: Queue): QueueRow {

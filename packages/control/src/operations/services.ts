@@ -1,4 +1,5 @@
-import type { Capabilities, Evidence, Message, Page, QueueFacts } from 'lazaret';
+import type { Capabilities, Evidence, Message, Page, QueueFacts, StandingOrder } from 'lazaret';
+import type { Chronicle } from 'lazaret/core';
 
 /** What operations work on. `main.ts` hands it in; an operation never learns where it comes from. */
 export interface Services {
@@ -6,6 +7,11 @@ export interface Services {
   queues(): Promise<readonly Queue[]>;
   capabilities(queue: string): Promise<Capabilities>;
   readonly letters: Letters;
+  readonly storm: Storms;
+  /** Who stands at the face, for what is set by hand. */
+  readonly person: string;
+  /** Epoch milliseconds. */
+  now(): number;
   /** Tells whoever waits how far long work has come. */
   progress(done: number, total: number): void;
 }
@@ -24,6 +30,21 @@ export interface Letters {
   find(text: string, max: number): Promise<readonly Letter[]>;
   /** Puts letters back into their queues. Same order as `ids`. */
   release(ids: readonly string[]): Promise<readonly Release[]>;
+}
+
+/** Storm control, as far as processes and people tell of it. */
+export interface Storms {
+  /** Same order as `queues`. */
+  look(queues: readonly string[]): Promise<readonly Storm[]>;
+  /** Every process of the queue follows within two seconds. One whose end has come lifts what it would take the place of. */
+  give(queue: string, order: StandingOrder): Promise<void>;
+}
+
+export interface Storm {
+  /** What people set; also what is over. */
+  readonly orders: readonly StandingOrder[];
+  /** Also of processes that are gone. */
+  readonly chronicle: Chronicle;
 }
 
 export interface LetterQuery {

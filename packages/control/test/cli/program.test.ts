@@ -62,6 +62,11 @@ describe('the command line', () => {
     [['messages', 'show', '99'], 3, /^$/, /LZ1303/],
     [['queues', 'show', 'ordrs'], 3, /^$/, /LZ1302: there is no queue 'ordrs'. Did you mean 'orders'\?/],
     [['messages', 'release'], 2, /^$/, /LZ1304/],
+    [['queues', 'pause', 'orders'], 2, /^$/, /LZ1305: --why is missing/],
+    [['queues', 'pause', 'orders', '--why', 'x', '--for', '8d'], 2, /^$/, /LZ1003: for: '8d' is out of range/],
+    [['queues', 'pause', 'orders', '--why', 'x'], 0, /^queue\torders\n/, /^Queue 'orders' is paused until .* \(30m\)/],
+    [['breaker', 'show', 'ordrs'], 3, /^$/, /LZ1302/],
+    [['breaker', 'half-opn', 'orders'], 2, /^$/, /Did you mean half-open\?/],
     [['messages', 'ls', '--reason', 'schema'], 0, /^$/, /^No messages match/],
   ])('answers %j', async (argv, exitCode, stdout, stderr) => {
     const answer = await lazaret(argv);
@@ -105,6 +110,11 @@ describe('--json', () => {
     [['queues', 'ls'], 'lazaret/queues@1'],
     [['queues', 'show', 'orders'], 'lazaret/queue@1'],
     [['queues', 'explain', 'orders'], 'lazaret/timetable@1'],
+    [['queues', 'pause', 'orders', '--why', 'x'], 'lazaret/order@1'],
+    [['queues', 'resume', 'orders', '--why', 'x'], 'lazaret/order@1'],
+    [['breaker', 'show'], 'lazaret/breakers@1'],
+    [['breaker', 'open', 'orders', '--why', 'x'], 'lazaret/order@1'],
+    [['breaker', 'automatic', 'orders', '--why', 'x'], 'lazaret/order@1'],
     [['messages', 'ls'], 'lazaret/messages@1'],
     [['messages', 'show', '3'], 'lazaret/message@1'],
     [['messages', 'release', '3'], 'lazaret/releases@1'],

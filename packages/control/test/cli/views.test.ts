@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { renderForPeople } from '../../src/cli/render-people.ts';
 import { renderRows } from '../../src/cli/render-rows.ts';
+import { cell } from '../../src/cli/safe-text.ts';
 import type { Terminal } from '../../src/cli/terminal.ts';
 import type { View } from '../../src/cli/view.ts';
 import { VIEWS } from '../../src/cli/views/index.ts';
 import { OPERATIONS } from '../../src/operations/index.ts';
 import type { Letter } from '../../src/operations/services.ts';
-import { type FakeSetup, fakeServices, letter, NOW } from '../fake-services.ts';
+import { type FakeSetup, fakeServices, letter, NOW, order, stormOf } from '../fake-services.ts';
 import { TERMINAL } from './captured.ts';
 import { HOSTILE, OBEYED } from './corpus.ts';
 
@@ -65,7 +66,7 @@ describe('a table', () => {
     const queues = { orders: { ready: 5, dead: 1, approximate: true as const } };
     const { people, rows } = await shown('queues ls', {}, { queues });
     expect(people).toContain('orders     ~5        ?       ?            1       -');
-    expect(rows).toBe('orders\t5\t\t\t1\t\n');
+    expect(rows).toBe('orders\t5\t\t\t1\t\t\n');
   });
 
   it('speaks ASCII where the terminal does', async () => {
@@ -157,7 +158,122 @@ describe('a release', () => {
   });
 });
 
+describe('a queue that stands still', () => {
+  const closed = { state: 'closed', why: '', pinnedForMs: 0 } as const;
+  const open = { state: 'open', why: '20 of 20 runs in 10 s were dependency failures', pinnedForMs: 0 } as const;
+  const scope = { breaker: closed, limit: 10, inFlight: 2, budget: 1 };
+  const setup: FakeSetup = {
+    queues: { orders: { ready: 5 }, images: { ready: 1 } },
+    storms: {
+      orders: stormOf({
+        orders: [order({ set: 'paused' }, { why: 'INC-42', by: 'mira' }), order({ set: 'limit', limit: 2 })],
+        views: [
+          { pause: { state: 'open', why: 'by hand: INC-42 (mira)', pinnedForMs: 60_000 }, scopes: [scope] },
+          {
+            pause: closed,
+            scopes: [scope, { ...scope, dependency: 'payments', breaker: open, limit: 1, inFlight: 0 }],
+          },
+        ],
+        history: [
+          {
+            at: NOW - 41_000,
+            process: 'p',
+            what: 'breaker open',
+            about: 'payments',
+            why: 'x',
+            forMs: 5_000,
+            byHand: false,
+          },
+        ],
+      }),
+    },
+  };
+
+  it('is told with what each breaker does, why, who set it, and until when', async () => {
+    const { people, next } = await shown('breaker show', { queue: 'orders' }, setup, { ...TERMINAL, columns: 140 });
+    expect(people).toMatchInlineSnapshot(`
+      "QUEUE   WHAT     DEPENDENCY  STATE   PROCESSES  RUNNING  LIMIT  SET BY  ENDS IN  WHY
+      orders  pause    -           paused     1 of 2        -      -  mira         1h  INC-42
+      orders  breaker  -           closed     2 of 2        4     20  -             -
+      orders  breaker  payments    open       1 of 2        0      1  itself        -  20 of 20 runs in 10 s were dependency failures
+
+      QUEUE   SET BY HAND  DEPENDENCY  BY        ENDS IN  WHY
+      orders  paused       -           mira           1h  INC-42
+      orders  limit 2      -           somebody       1h  a reason
+
+      AGO  CHANGE        ABOUT     FOR  BY      WHY
+      41s  breaker open  payments   5s  itself  x
+      "
+    `);
+    expect(next).toEqual(['lazaret', 'queues', 'resume', 'orders', '--why', '…']);
+  });
+
+  it('is told exactly in a pipe', async () => {
+    expect((await shown('breaker show', { queue: 'orders' }, setup)).rows).toMatchInlineSnapshot(`
+      "orders	pause		paused	1/2			mira	2026-11-30T04:12:44.000Z	INC-42
+      orders	breaker		closed	2/2	4	20			
+      orders	breaker	payments	open	1/2	0	1			20 of 20 runs in 10 s were dependency failures
+      orders	paused		mira	2026-11-30T04:12:44.000Z	INC-42
+      orders	limit 2		somebody	2026-11-30T04:12:44.000Z	a reason
+      2026-11-30T03:12:03.000Z	breaker open	payments	5000	itself	x
+      "
+    `);
+  });
+
+  it('is told plainly where nobody consumes it', async () => {
+    const { people, notes } = await shown('breaker show', { queue: 'images' }, setup);
+    expect(people).toBe('');
+    expect(notes).toEqual(["No consumer of queue 'images' is running: nothing is set by hand."]);
+    const storms = { images: stormOf({ orders: [order({ set: 'paused' })] }) };
+    const ordered = await shown('breaker show', { queue: 'images' }, { ...setup, storms });
+    expect(ordered.notes[0]).toContain('one that starts finds what is set by hand');
+    expect(ordered.rows).toMatch(/^images\tpause\t\tpaused\t0\/0\t/);
+  });
+
+  it('stands in the list of queues', async () => {
+    const { people } = await shown('queues ls', {}, setup);
+    expect(people).toMatch(/images .* -\n/);
+    expect(people).toMatch(/orders .* paused\n/);
+  });
+
+  it('is confirmed with what will happen, until when, and how to undo it', async () => {
+    const pause = await shown('queues pause', { queue: 'orders', why: 'INC-42', for: '1h' }, setup);
+    expect(pause.people).toBe('queue    orders\nends in  1h\nset by   mira\nwhy      INC-42\n');
+    expect(pause.notes[0]).toBe(
+      "Queue 'orders' is paused until 2026-11-30T04:12:44.000Z (1h); then it goes on by itself.",
+    );
+    expect(pause.next).toEqual(['lazaret', 'queues', 'resume', 'orders', '--why', '…']);
+    const open = await shown(
+      'breaker open',
+      { queue: 'orders', dependency: 'payments', why: 'INC-42', for: '1h' },
+      setup,
+    );
+    expect(open.next).toEqual(['lazaret', 'breaker', 'automatic', 'orders', '--dependency', 'payments', '--why', '…']);
+  });
+});
+
 describe('hostile text', () => {
+  const hostileStorm = (text: string) =>
+    stormOf({
+      orders: [order({ set: 'breaker', to: 'open', dependency: text }, { why: text, by: text })],
+      views: [
+        {
+          pause: { state: 'open', why: text, pinnedForMs: 0, fingerprint: text },
+          scopes: [
+            {
+              dependency: text,
+              breaker: { state: 'open', why: text, pinnedForMs: 0 },
+              limit: 1,
+              inFlight: 0,
+              budget: 0,
+            },
+          ],
+          fused: [text],
+          systemic: [text],
+        },
+      ],
+      history: [{ at: NOW, process: text, what: text, about: text, why: text, byHand: false }],
+    });
   const hostile = (text: string): Letter =>
     letter('3', {
       queue: text,
@@ -178,7 +294,11 @@ describe('hostile text', () => {
     });
 
   it.each(HOSTILE)('in every place of every output leaves a terminal nothing to obey: %s', async (_, text) => {
-    const setup = { letters: [hostile(text)], queues: { [text]: { ready: 1, dead: 1 } } };
+    const setup = {
+      letters: [hostile(text)],
+      queues: { [text]: { ready: 1, dead: 1 } },
+      storms: { [text]: hostileStorm(text) },
+    };
     const all = [
       await shown('messages ls', {}, setup),
       await shown('messages show', { message: '3' }, setup),
@@ -186,8 +306,13 @@ describe('hostile text', () => {
       await shown('queues ls', {}, setup),
       await shown('queues show', { queue: text }, setup),
       await shown('queues explain', { queue: text }, setup),
+      await shown('breaker show', { queue: text }, setup),
+      await shown('queues pause', { queue: text, why: text }, setup),
+      await shown('breaker open', { queue: text, dependency: text, why: text }, setup),
     ];
-    for (const { people, rows } of all) {
+    for (const { people, rows, notes } of all) {
+      // Sentences are made safe where they are said.
+      expect(cell(notes.join(' '))).not.toMatch(OBEYED);
       expect(people.replaceAll('\n', '')).not.toMatch(OBEYED);
       expect(rows.replaceAll(/[\n\t]/g, '')).not.toMatch(OBEYED);
     }

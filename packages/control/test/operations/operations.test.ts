@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { OPERATIONS } from '../../src/operations/index.ts';
 import { type Body, bytesOf, type MessageDetail } from '../../src/operations/messages-show.ts';
 import type { Operation } from '../../src/operations/operation.ts';
-import { type FakeSetup, fakeServices, letter } from '../fake-services.ts';
+import { type FakeSetup, fakeServices, letter, NOW, order, stormOf } from '../fake-services.ts';
 
 const LETTERS = [
   letter('3'),
@@ -43,7 +43,7 @@ describe('the table of operations', () => {
   it.each(OPERATIONS.map((operation) => [operation.name, operation] as const))(
     'describes all of %s',
     (_, operation) => {
-      expect(operation.name).toMatch(/^[a-z]+ [a-z]+$/);
+      expect(operation.name).toMatch(/^[a-z]+ [a-z-]+$/);
       expect(operation.summary).toMatch(/^[A-Z].*[^.]$/);
       if (operation.subject !== undefined) expect(operation.input.properties).toHaveProperty(operation.subject);
       for (const property of Object.values(operation.input.properties ?? {})) expect(property.description).toBeTruthy();
@@ -333,5 +333,119 @@ describe('messages release', () => {
       [1_000, 1_200],
       [1_200, 1_200],
     ]);
+  });
+});
+
+describe('what is set by hand', () => {
+  const said = { queue: 'orders', why: 'INC-42' };
+
+  it.each<[string, object, object]>([
+    ['queues pause', { for: '1h' }, { want: { set: 'paused' }, untilAt: NOW + 3_600_000 }],
+    ['queues resume', {}, { want: { set: 'resumed' } }],
+    ['breaker open', { for: '5m' }, { want: { set: 'breaker', to: 'open' }, untilAt: NOW + 300_000 }],
+    [
+      'breaker half-open',
+      { for: '5m', dependency: '__proto__' },
+      { want: { set: 'breaker', to: 'half-open', dependency: '__proto__' } },
+    ],
+    ['breaker close', { for: '7d' }, { want: { set: 'breaker', to: 'closed' }, untilAt: NOW + 7 * 24 * 3_600_000 }],
+    ['breaker automatic', { dependency: 'payments' }, { want: { dependency: 'payments' }, at: NOW, untilAt: NOW }],
+  ])('is given with reason, end and name: %s', async (name, options, expected) => {
+    const { output, services } = await ask(name, { ...said, ...options });
+    expect(services.given).toMatchObject([['orders', { why: 'INC-42', by: 'mira', at: NOW, ...expected }]]);
+    expect(output).toMatchObject({ queue: 'orders', by: 'mira', why: 'INC-42', processes: 0 });
+    expect((output.effects as string[]).at(-1)).toMatch(/^No consumer of this queue is running/);
+  });
+
+  it('says how many processes follow', async () => {
+    const storms = { orders: stormOf({ views: [{}, {}] }) };
+    const { output } = await ask('queues pause', { ...said, for: '1h' }, { queues: QUEUES, storms });
+    expect(output).toMatchObject({ processes: 2, untilAt: new Date(NOW + 3_600_000).toISOString() });
+    expect((output.effects as string[]).at(-1)).toBe('2 processes consume it, and within 2 seconds it is so.');
+  });
+
+  it('says that a breaker without a name leaves dependencies alone', async () => {
+    const all = async (options: object) =>
+      (await ask('breaker open', { ...said, ...options })).output.effects as string[];
+    expect((await all({})).join()).toMatch(/Messages that name a dependency are not touched/);
+    expect((await all({ dependency: 'payments' })).join()).not.toMatch(/not touched/);
+  });
+
+  it.each<[string, object, string]>([
+    ['queues pause', { queue: 'ordrs' }, 'LZ1302'],
+    ['queues pause', { for: '8d' }, 'LZ1003'],
+    ['queues pause', { for: '30' }, 'LZ1042'],
+    ['queues pause', { why: ' ' }, 'LZ1003'],
+    ['breaker open', { why: 'x'.repeat(501) }, 'LZ1003'],
+    ['queues resume', { queue: 'ordrs' }, 'LZ1302'],
+  ])('is refused where it cannot be meant: %s %j', async (name, options, code) => {
+    expect((await refusal(name, { ...said, ...options })).code).toBe(code);
+  });
+});
+
+describe('breaker show', () => {
+  const closed = { state: 'closed', why: '', pinnedForMs: 0 } as const;
+  const scope = { breaker: closed, limit: 10, inFlight: 2, budget: 1 };
+  const show = async (storm: Parameters<typeof stormOf>[0]) => {
+    const { output } = await ask(
+      'breaker show',
+      { queue: 'orders' },
+      { queues: QUEUES, storms: { orders: stormOf(storm) } },
+    );
+    return (output.queues as Record<string, unknown>[])[0]!;
+  };
+
+  it('takes the worst of the processes, says how many stand so, and sums their limits', async () => {
+    const open = { ...scope, breaker: { state: 'open', why: '20 of 20', pinnedForMs: 0 } } as const;
+    expect(await show({ views: [{ scopes: [scope] }, { scopes: [open] }, { scopes: [open] }] })).toMatchObject({
+      processes: 3,
+      breakers: [
+        { of: 'queue', state: 'closed', processes: 3 },
+        { of: 'rest', state: 'open', processes: 2, why: '20 of 20', limit: 30, inFlight: 6 },
+      ],
+    });
+  });
+
+  it('names who set what, until when, next to what processes say', async () => {
+    const orders = [order({ set: 'breaker', to: 'open', dependency: 'payments' }, { by: 'mira', why: 'INC-42' })];
+    const pinned = {
+      dependency: 'payments',
+      ...scope,
+      breaker: { state: 'open', why: 'by hand', pinnedForMs: 1 },
+    } as const;
+    expect(await show({ orders, views: [{ scopes: [scope, pinned] }] })).toMatchObject({
+      breakers: [
+        { of: 'dependency', dependency: 'payments', state: 'open', by: 'mira', why: 'INC-42' },
+        { of: 'queue' },
+        { of: 'rest', state: 'closed' },
+      ],
+      orders: [{ set: 'breaker', to: 'open', dependency: 'payments', by: 'mira' }],
+    });
+  });
+
+  it('forgets what is over, and processes that fell silent', async () => {
+    const told = stormOf({ orders: [order({ set: 'paused' }, { untilAt: NOW })], views: [{ scopes: [scope] }] });
+    const { processes, history } = told.chronicle;
+    const silent = processes.map((one) => ({ ...one, at: NOW - 15_000 }));
+    const storms = { orders: { ...told, chronicle: { processes: silent, history } } };
+    const { output } = await ask('breaker show', { queue: 'orders' }, { queues: QUEUES, storms });
+    expect(output.queues).toMatchObject([{ processes: 0, breakers: [], orders: [] }]);
+  });
+
+  it('shows all queues without a name, and refuses one that is none', async () => {
+    expect((await ask('breaker show')).output.queues).toMatchObject([{ queue: 'orders' }, { queue: 'images' }]);
+    expect((await refusal('breaker show', { queue: 'ordrs' })).code).toBe('LZ1302');
+  });
+
+  it.each<[string | undefined, Parameters<typeof stormOf>[0]]>([
+    [undefined, {}],
+    ['paused', { orders: [order({ set: 'paused' })] }],
+    ['running', { views: [{ scopes: [scope] }] }],
+    ['paused', { views: [{}, { pause: { state: 'half-open', why: '', pinnedForMs: 0 } }] }],
+    ['open', { views: [{ scopes: [scope, { ...scope, breaker: { state: 'open', why: '', pinnedForMs: 0 } }] }] }],
+    ['ramping', { views: [{ scopes: [{ ...scope, breaker: { state: 'ramping', why: '', pinnedForMs: 0 } }] }] }],
+  ])('makes the queue %s in the list of queues', async (state, storm) => {
+    const { output } = await ask('queues ls', {}, { queues: { orders: {} }, storms: { orders: stormOf(storm) } });
+    expect((output.queues as { state?: string }[])[0]?.state).toBe(state);
   });
 });

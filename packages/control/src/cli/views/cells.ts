@@ -1,4 +1,5 @@
-import { age } from '../age.ts';
+import type { QueueState } from '../../operations/queue-state.ts';
+import { age, lasting } from '../age.ts';
 import { type Cell, UNKNOWN } from '../view.ts';
 
 /** How long ago for people, the time itself for programs; a hyphen where there is none. `at` is ISO 8601. */
@@ -10,3 +11,21 @@ export function countCell(count: number | undefined, approximate: boolean): Cell
   if (count === undefined) return UNKNOWN;
   return approximate ? { people: `~${count}`, exact: String(count) } : count;
 }
+
+/** How long until then for people, the time itself for programs. */
+export function leftCell(until: string | undefined, now: number): Cell {
+  return until === undefined ? NONE : { people: lasting(Date.parse(until) - now), exact: until };
+}
+
+/** A hyphen where nobody consumes the queue. */
+export function stateCell(state: QueueState | undefined): Cell {
+  if (state === undefined) return NONE;
+  return { people: state === 'running' || state === 'paused' ? state : `breaker ${state}`, exact: state };
+}
+
+/** For what is not there. */
+export function maybeCell(text: string | number | undefined): Cell {
+  return text === undefined || text === '' ? NONE : text;
+}
+
+const NONE: Cell = { people: '-', exact: '' };

@@ -1,6 +1,6 @@
 import type { QueueList } from '../../operations/queues-ls.ts';
 import type { View } from '../view.ts';
-import { ageCell, countCell } from './cells.ts';
+import { ageCell, countCell, stateCell } from './cells.ts';
 
 export const queuesLsView: View<QueueList> = {
   document: 'queues@1',
@@ -17,14 +17,16 @@ export const queuesLsView: View<QueueList> = {
             { title: 'LEASED', align: 'right' },
             { title: 'QUARANTINED', align: 'right' },
             { title: 'OLDEST', align: 'right', style: 'faint' },
+            { title: 'STATE' },
           ],
-          rows: queues.map(({ queue, ready, delayed, leased, quarantined, oldestAt, approximate }) => [
+          rows: queues.map(({ queue, ready, delayed, leased, quarantined, oldestAt, approximate, state }) => [
             queue,
             countCell(ready, approximate),
             countCell(delayed, approximate),
             countCell(leased, approximate),
             countCell(quarantined, false),
             ageCell(oldestAt, now),
+            stateCell(state),
           ]),
         },
       ],

@@ -40,6 +40,7 @@ import { promised, Writer } from './writer.ts';
 /** A broker in one SQLite file, and what else the file can tell. */
 export interface SqliteBroker extends Broker {
   readonly letters: LetterBox;
+  readonly shared: SharedState;
   /** All queues of the file, by name. */
   queues(): Promise<readonly (QueueFacts & { readonly name: string })[]>;
   describe(): FileDescription;
