@@ -1,7 +1,6 @@
 import type { BreakerList, BreakerRow, OrderRow, QueueBreakers } from '../../operations/breaker-show.ts';
-import { lasting } from '../age.ts';
 import type { Column, Part, View } from '../view.ts';
-import { ageCell, leftCell, maybeCell } from './cells.ts';
+import { ageCell, leftCell, maybeCell, wholeSeconds } from './cells.ts';
 
 export const breakerShowView: View<BreakerList> = {
   document: 'breakers@1',
@@ -104,7 +103,7 @@ function changesOf({ changes }: QueueBreakers, now: number): readonly Part[] {
         ageCell(at, now),
         what,
         maybeCell(about),
-        forMs === undefined ? maybeCell(undefined) : { people: lasting(forMs), exact: String(forMs) },
+        forMs === undefined ? maybeCell(undefined) : { people: wholeSeconds(forMs), exact: String(forMs) },
         byHand ? 'hand' : 'itself',
         why,
       ]),

@@ -14,7 +14,12 @@ export function countCell(count: number | undefined, approximate: boolean): Cell
 
 /** How long until then for people, the time itself for programs. */
 export function leftCell(until: string | undefined, now: number): Cell {
-  return until === undefined ? NONE : { people: lasting(Date.parse(until) - now), exact: until };
+  return until === undefined ? NONE : { people: wholeSeconds(Date.parse(until) - now), exact: until };
+}
+
+/** What was set for half an hour a moment ago is half an hour. */
+export function wholeSeconds(ms: number): string {
+  return lasting(Math.ceil(ms / 1_000) * 1_000);
 }
 
 /** A hyphen where nobody consumes the queue. */
