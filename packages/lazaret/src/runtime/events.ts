@@ -39,7 +39,13 @@ export interface Events {
   };
   stopped: { readonly queue: string };
   /** A breaker of this queue changed: of one dependency, or of all of it. `forMs`: how long it stays so, at most. */
-  breaker: StormEvent & { readonly dependency?: string; readonly state: BreakerState; readonly forMs?: number };
+  breaker: StormEvent & {
+    readonly dependency?: string;
+    readonly state: BreakerState;
+    readonly forMs?: number;
+    /** Another process of the queue found it out. */
+    readonly learned?: true;
+  };
   /** Nothing of this queue starts: nearly everything fails with one fingerprint, or a person said so. */
   paused: StormEvent & { readonly fingerprint?: string; readonly forMs: number };
   resumed: StormEvent;

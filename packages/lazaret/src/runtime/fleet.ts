@@ -15,6 +15,7 @@ import {
 } from '../core/storm/shared-breakers.ts';
 import {
   leaseSlots,
+  nextTurnMs,
   readSlotPool,
   SLOT_POOL_TTL_MS,
   SLOT_SLICE_MS,
@@ -54,6 +55,10 @@ const FOLLOW_SHARE = 1 / 8;
 /** Who has never heard of the others counts on so many. */
 const SUPPOSED_PROCESSES = 4;
 const LONGEST_LOAN_WAIT_MS = 5_000;
+/** Slots that others still hold are asked for so often. */
+const OWED_MS = 250;
+/** Those whose turn is over give back so long after it at most: then all clocks say so. */
+const AFTER_TURN_MS = 100;
 /** Processes that began together do not stay in step. */
 const OUT_OF_STEP = 0.1;
 
@@ -93,10 +98,11 @@ export class Fleet {
 
   /** When it has something to ask for; Infinity where a round from time to time is enough. */
   nextAt(now: number): number {
+    if (this.#isAway) return Number.POSITIVE_INFINITY;
     const { globalConcurrency, gate } = this.#setup;
     const leaseAt = globalConcurrency === undefined ? Number.POSITIVE_INFINITY : this.#leaseAt;
     const use = gate.rateUse(now);
-    if (use === undefined || this.#isAway || this.#isContent(use)) return leaseAt;
+    if (use === undefined || this.#isContent(use)) return leaseAt;
     return Math.min(leaseAt, use.rate === this.#rate ? this.#loanAt : now);
   }
 
@@ -200,15 +206,18 @@ export class Fleet {
     this.#slotsWanted = this.#slotsWantedFor(peak);
     const ask = { by: process, used: inFlight, want: this.#slotsWanted };
     let slots = 0;
+    let owed = false;
     // n.b. while it is asked for nothing more starts than what the answer may leave.
     const lease = (text: string | null) => {
       const leased = leaseSlots(readSlotPool(text), ask, globalConcurrency, system.now());
-      slots = leased.slots;
+      ({ slots, owed } = leased);
       gate.lendSlots(Math.min(this.#slots ?? 0, slots));
       return writeSlotPool(leased.pool);
     };
     const done = await swap(shared, slotPoolKey(queue), SLOT_POOL_TTL_MS, lease, found);
-    this.#leaseAt = now + (SLOT_SLICE_MS / 2) * (1 - OUT_OF_STEP * system.random());
+    const apart = 1 - OUT_OF_STEP * system.random();
+    const restMs = Math.min(SLOT_SLICE_MS / 2, nextTurnMs(system.now()) + AFTER_TURN_MS);
+    this.#leaseAt = now + (owed ? OWED_MS : restMs) * apart;
     if (!done || round !== this.#round) return;
     const before = this.#slots ?? 0;
     this.#slots = slots;

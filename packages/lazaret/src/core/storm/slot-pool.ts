@@ -24,6 +24,8 @@ export interface SlotLease {
   readonly pool: SlotPool;
   /** As many may run. What runs beyond it ends, and nothing takes its place. */
   readonly slots: number;
+  /** Its share is larger, but others still hold it: they give it back when they ask. */
+  readonly owed: boolean;
 }
 
 /** For so long slots are borrowed at a time; the borrower asks again in half of it. */
@@ -46,12 +48,17 @@ export const SLOT_POOL_TTL_MS = 60_000;
  */
 export function leaseSlots(pool: SlotPool, ask: SlotAsk, limit: number, now: number): SlotLease {
   const others = pool.filter(({ by, untilAt }) => by !== ask.by && untilAt > now).slice(0, MOST_HOLDERS - 1);
-  if (ask.want === 0 && ask.used === 0) return { pool: others, slots: 0 };
+  if (ask.want === 0 && ask.used === 0) return { pool: others, slots: 0, owed: false };
   const held = others.reduce((sum, { slots }) => sum + slots, 0);
   const fair = fairShareOf(ask, others, limit, now);
   const slots = Math.min(Math.max(ask.used, fair), Math.max(0, limit - held));
   const own = { by: ask.by, slots, want: ask.want, untilAt: now + LEASE_MS };
-  return { pool: [...others, own], slots: Math.min(fair, slots) };
+  return { pool: [...others, own], slots: Math.min(fair, slots), owed: slots < fair };
+}
+
+/** Milliseconds until shares that go round change hands. */
+export function nextTurnMs(now: number): number {
+  return SLOT_SLICE_MS - (now % SLOT_SLICE_MS);
 }
 
 /** All reckon alike: by name, and whose turn it is by the clock. */
