@@ -1,5 +1,5 @@
 import { HEADER, readAttempt, readTime } from '../../core/headers.ts';
-import type { Delivery } from '../../ports/broker.ts';
+import type { Delivery, Source } from '../../ports/broker.ts';
 import type { AmqpMessage } from './amqplib.ts';
 import { arrived } from './arrived.ts';
 import type { OpenChannel } from './channel.ts';
@@ -56,27 +56,28 @@ function returnsIn({ properties: { raw } }: AmqpMessage): Returns {
   return returnsOf(true, headers === undefined ? [] : readTable(headers.subarray(4)).fields);
 }
 
+/** What all deliveries of one subscription have in common. */
 export interface HandOut {
-  readonly queue: string;
+  readonly source: Source;
   readonly maxAttempts: number;
   readonly consumerTimeoutMs: number;
 }
 
 /** `ageMs`: since it arrived. What is left of the server's patience is all the lease there is. */
 export function toDelivery(arrival: Arrival, handOut: HandOut, now: number, ageMs: number): Delivery {
-  const { message, sentAt } = arrived(handOut.queue, arrival.message.properties.raw, arrival.message.content);
+  const { message, sentAt } = arrived(handOut.source.queue, arrival.message.properties.raw, arrival.message.content);
   const { headers } = message;
-  const notBefore = readTime(headers, HEADER.notBefore, 0, now + FURTHEST_MS);
-  const { sent } = arrival.returns;
-  return {
+  const delivery: { -readonly [field in keyof Delivery]: Delivery[field] } = {
     message,
-    source: { queue: handOut.queue },
+    source: handOut.source,
     receipt: arrival,
     attempt: readAttempt(headers, handOut.maxAttempts),
     strikes: arrival.isAlone ? strikesInLane(arrival.returns) : 0,
-    ...(sent === undefined ? {} : { deliveries: sent + 1 }),
     firstSeenAt: Math.floor(readTime(headers, HEADER.firstSeen, 0, now) ?? Math.min(sentAt ?? now, now)),
-    ...(notBefore === undefined ? {} : { notBefore }),
     leaseMs: Math.max(0, handOut.consumerTimeoutMs - ageMs),
   };
+  const notBefore = readTime(headers, HEADER.notBefore, 0, now + FURTHEST_MS);
+  if (notBefore !== undefined) delivery.notBefore = notBefore;
+  if (arrival.returns.sent !== undefined) delivery.deliveries = arrival.returns.sent + 1;
+  return delivery;
 }

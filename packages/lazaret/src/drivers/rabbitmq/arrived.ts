@@ -1,5 +1,5 @@
 import { EVIDENCE_HEADER, HEADER } from '../../core/headers.ts';
-import { type HeaderList, headerText, type Message, NO_HEADERS } from '../../core/message.ts';
+import { type HeaderList, headerText, type Message, type Native, NO_HEADERS } from '../../core/message.ts';
 import { DEATHS, deathsOf } from './deaths.ts';
 import { headersOf } from './headers.ts';
 import { isActing, isCount, KEPT_PREFIX, KEPT_PROPERTY, restored } from './kept.ts';
@@ -24,24 +24,39 @@ const PLAIN_EVIDENCE: readonly string[] = Object.values(EVIDENCE_HEADER);
 /** `queue` is where it was taken from: deaths in the tiers of that queue are no part of it. */
 export function arrived(queue: string, raw: Buffer, body: Uint8Array): Arrived {
   const properties = readProperties(raw) ?? NO_PROPERTIES;
-  const table = properties.headers === undefined ? NO_FIELDS : readTable(properties.headers.subarray(4)).fields;
+  const sentAt = sentAtOf(properties);
+  const id = textOf(properties.messageId);
+  // n.b. the usual message, on the hot path: nothing to sort out, and no object more than needed.
+  if (properties.headers === undefined) {
+    const native = nativeOf(raw);
+    return { message: messageOf(id, undefined, body, NO_HEADERS, native), fields: NO_FIELDS, sentAt };
+  }
+  const table = readTable(properties.headers.subarray(4)).fields;
   const isPlain = !table.some(({ name }) => name.startsWith('lazaret-') || isCount(name) || isActing(name));
-  const { shown, original } = isPlain ? { shown: table, original: undefined } : apart(queue, table, properties);
-  const headers = table.length === 0 ? NO_HEADERS : headersOf(shown);
-  const id = headerText(headers, HEADER.id) || textOf(properties.messageId);
-  const key = headerText(headers, HEADER.key);
-  const seconds = secondsOf(properties.timestamp);
-  return {
-    message: {
-      ...(id === undefined ? {} : { id }),
-      ...(key === undefined ? {} : { key }),
-      body,
-      headers,
-      native: nativeOf(original === undefined ? raw : writeProperties(original)),
-    },
-    fields: table,
-    sentAt: seconds === undefined ? undefined : seconds * 1000,
-  };
+  if (isPlain) {
+    return { message: messageOf(id, undefined, body, headersOf(table), nativeOf(raw)), fields: table, sentAt };
+  }
+  const { shown, original } = apart(queue, table, properties);
+  const headers = headersOf(shown);
+  const ownId = headerText(headers, HEADER.id) || id;
+  const native = nativeOf(writeProperties(original));
+  return { message: messageOf(ownId, headerText(headers, HEADER.key), body, headers, native), fields: table, sentAt };
+}
+
+function messageOf(
+  id: string | undefined,
+  key: string | undefined,
+  body: Uint8Array,
+  headers: HeaderList,
+  native: Native,
+): Message {
+  if (id === undefined) return key === undefined ? { body, headers, native } : { key, body, headers, native };
+  return key === undefined ? { id, body, headers, native } : { id, key, body, headers, native };
+}
+
+function sentAtOf({ timestamp }: Properties): number | undefined {
+  const seconds = secondsOf(timestamp);
+  return seconds === undefined ? undefined : seconds * 1000;
 }
 
 /** What everybody may see, and what the producer sent. */

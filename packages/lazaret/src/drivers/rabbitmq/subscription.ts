@@ -9,7 +9,7 @@ import type {
 import type { Capabilities } from '../../ports/capabilities.ts';
 import type { System } from '../../ports/system.ts';
 import type { AmqpConnection } from './amqplib.ts';
-import { type Arrival, toDelivery } from './arrival.ts';
+import { type Arrival, type HandOut, toDelivery } from './arrival.ts';
 import { Consumer } from './consumer.ts';
 import { type Copied, type Copy, sendCopies } from './copier.ts';
 import { LaneWatch } from './lane-watch.ts';
@@ -56,6 +56,7 @@ export class RabbitSubscription implements Subscription {
   readonly #consumer: Consumer;
   readonly #pulls: Pulls<Delivery>;
   readonly #lane: LaneWatch;
+  readonly #common: HandOut;
   readonly #handedOut = new Set<Arrival>();
   #buffer: Arrival[] = [];
   #closing: Promise<void> | undefined;
@@ -64,6 +65,11 @@ export class RabbitSubscription implements Subscription {
     const { system, intake, queue, options } = parts;
     this.#parts = parts;
     this.capabilities = parts.capabilities;
+    this.#common = {
+      source: { queue },
+      maxAttempts: options.maxAttempts,
+      consumerTimeoutMs: parts.consumerTimeoutMs,
+    };
     this.#pulls = new Pulls(system, (max) => this.#take(max));
     this.#lane = new LaneWatch(
       system,
@@ -107,7 +113,9 @@ export class RabbitSubscription implements Subscription {
     if (signal.aborted) return undefined;
     const arrival = await this.#consumer.fetch(laneOf(this.#parts.queue));
     this.#lane.look();
-    return arrival === undefined ? undefined : this.#handOut(arrival);
+    if (arrival === undefined) return undefined;
+    const { system } = this.#parts;
+    return this.#handOut(arrival, system.now(), system.monotonic());
   }
 
   #arrive(arrival: Arrival): void {
@@ -122,34 +130,35 @@ export class RabbitSubscription implements Subscription {
   /** What waited here for half of the server's patience is given back: whoever took it now might not come to its end. */
   #take(max: number): readonly Delivery[] {
     if (this.#buffer.length === 0) return NOTHING;
-    const oldest = this.#parts.system.monotonic() - this.#parts.consumerTimeoutMs / 2;
-    const stale = this.#buffer.filter(({ at }) => at < oldest);
-    if (stale.length > 0) {
-      this.#buffer = this.#buffer.filter(({ at }) => at >= oldest);
-      this.#giveBack(stale);
-    }
-    return this.#buffer.splice(0, max).map((arrival) => this.#handOut(arrival));
+    const now = this.#parts.system.now();
+    const monotonic = this.#parts.system.monotonic();
+    this.#giveBackOlderThan(monotonic - this.#parts.consumerTimeoutMs / 2);
+    const taken = this.#buffer.splice(0, max);
+    const deliveries = new Array<Delivery>(taken.length);
+    for (let i = 0; i < taken.length; i++) deliveries[i] = this.#handOut(taken[i]!, now, monotonic);
+    return deliveries;
   }
 
-  #handOut(arrival: Arrival): Delivery {
-    const delivery = this.#deliveryOf(arrival);
+  /** The oldest comes first. */
+  #giveBackOlderThan(oldest: number): void {
+    let stale = 0;
+    while (stale < this.#buffer.length && this.#buffer[stale]!.at < oldest) stale++;
+    if (stale > 0) this.#giveBack(this.#buffer.splice(0, stale));
+  }
+
+  #handOut(arrival: Arrival, now: number, monotonic: number): Delivery {
+    const delivery = toDelivery(arrival, this.#common, now, monotonic - arrival.at);
     arrival.state = 'out';
     arrival.delivery = delivery;
     this.#handedOut.add(arrival);
     return delivery;
   }
 
-  #deliveryOf(arrival: Arrival): Delivery {
-    const { system, queue, options, consumerTimeoutMs } = this.#parts;
-    const handOut = { queue, maxAttempts: options.maxAttempts, consumerTimeoutMs };
-    return toDelivery(arrival, handOut, system.now(), system.monotonic() - arrival.at);
-  }
-
   /** Into the lane, where nobody else is near when it runs. Where that cannot be, it runs like others. */
   async #setAside(arrival: Arrival): Promise<void> {
     const { system, outlet, queue } = this.#parts;
     arrival.state = 'settling';
-    const copy = this.#retry(arrival, this.#deliveryOf(arrival), laneOf(queue), 0, undefined);
+    const copy = this.#retry(arrival, toDelivery(arrival, this.#common, system.now(), 0), laneOf(queue), 0, undefined);
     const [copied] = await sendCopies(system, outlet, [copy]);
     if (!arrival.isOurs) return;
     if (copied === 'done') {
