@@ -1,19 +1,27 @@
-import { type ConsumeOptions, consumerPolicy, examine, formatDuration } from 'lazaret/core';
-import type { SimulationRun } from 'lazaret/testing';
+import { type ConsumeOptions, consumerPolicy, examine } from 'lazaret/core';
 import type { CommandSpec, Globals } from './cli/command-spec.ts';
 import { EXIT, type ExitCode } from './cli/exit-code.ts';
-import { present } from './cli/present.ts';
+import { present, say } from './cli/present.ts';
 import { progressOn } from './cli/progress.ts';
 import { shellLine } from './cli/shell-line.ts';
 import type { Output } from './cli/sink.ts';
-import { simulationView } from './cli/views/simulate.ts';
 import { consumeOptions } from './operations/consume-flags.ts';
 import type { Static } from './operations/operation.ts';
 import { refuse } from './operations/refusal.ts';
-import { type Arm, armsOf } from './simulate/arms.ts';
-import { CAPACITY, CLIENT_TIMEOUT_MS, type Plan, SCENARIOS, setupOf } from './simulate/plan.ts';
+import { armsOf } from './simulate/arms.ts';
+import { CLIENT_TIMEOUT_MS, DEGRADED, type Plan, SCENARIOS, setupsOf } from './simulate/plan.ts';
+import type { reportPage } from './simulate/report-page.ts';
 import { headline, premise } from './simulate/sentences.ts';
-import { type Summary, summaryOf } from './simulate/summary.ts';
+import { summaryOf } from './simulate/summary.ts';
+import type { runAll } from './simulate/threads.ts';
+import { type Simulated, simulateView } from './simulate-view.ts';
+
+const SHORT_MS = 180_000;
+const LONG_MS = 1_200_000;
+const LOAD = 50;
+const INSTANCES = 4;
+const CONCURRENCY = 25;
+const SEEDS = 3;
 
 const input = {
   type: 'object',
@@ -25,27 +33,29 @@ const input = {
       description: 'what happens to the dependency',
     },
     full: { type: 'boolean', description: 'twenty minutes of it instead of three' },
-    out: { type: 'string', minLength: 1, description: 'write a report with plots to this file (HTML)' },
-    load: { type: 'integer', minimum: 1, maximum: 1000, default: 50, description: 'messages that arrive in a second' },
-    instances: { type: 'integer', minimum: 1, maximum: 100, default: 4, description: 'processes that consume' },
-    concurrency: { type: 'integer', minimum: 1, maximum: 1000, default: 100, description: 'handlers of each' },
-    seeds: {
+    out: { type: 'string', minLength: 1, description: 'write a report with plots to this HTML file' },
+    load: {
       type: 'integer',
       minimum: 1,
-      maximum: 50,
-      default: 3,
-      description: 'runs of each way, each by other chances',
+      maximum: 1000,
+      default: LOAD,
+      description: 'messages that arrive in a second',
     },
-    policy: {
-      type: 'string',
-      minLength: 1,
-      description: "options of your consumer, as JSON in a file: { 'backoff': … }",
+    instances: { type: 'integer', minimum: 1, maximum: 100, default: INSTANCES, description: 'processes that consume' },
+    concurrency: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 1000,
+      description: `handlers of each process (default: what --policy says, or ${CONCURRENCY})`,
     },
+    seed: { type: 'integer', minimum: 1, maximum: 1_000_000, default: 1, description: 'of the first run' },
+    seeds: { type: 'integer', minimum: 1, maximum: 50, default: SEEDS, description: 'runs of each policy' },
+    policy: { type: 'string', minLength: 1, description: 'JSON file with the options of your consumer' },
     maxAttempts: { type: 'integer', minimum: 1, description: 'as your consumer has it' },
     backoff: { type: 'string', description: "a preset, or delays: '2s,8s,30s'" },
     jitter: { type: 'string', description: "'±20%', none, full or decorrelated" },
     timeout: { type: 'string', description: "deadline of one run: '15m'" },
-    rateLimit: { type: 'string', description: "starts: '100/s'" },
+    rateLimit: { type: 'string', description: "starts at most: '100/s'" },
   },
   additionalProperties: false,
 } as const;
@@ -54,32 +64,18 @@ type SimulateFlags = Static<typeof input>;
 
 export interface SimulateAround {
   readonly output: Output;
+  /** Epoch milliseconds. */
   now(): number;
   monotonic(): number;
   readText(file: string): Promise<string>;
   writeText(file: string, text: string): Promise<void>;
+  /** In threads of their own, where it is a process that runs them. */
+  readonly runAll?: typeof runAll;
 }
 
-/** What the command answers; also its JSON document. */
-export interface Simulated {
-  readonly scenario: string;
-  readonly premise: string;
-  readonly arms: readonly Summary[];
-  readonly sentences: readonly string[];
-  readonly findings: readonly {
-    readonly rule: string;
-    readonly finding: string;
-    readonly why: string;
-    readonly todo: string;
-  }[];
-  readonly report?: string;
-}
-
-const SHORT_MS = 180_000;
-const LONG_MS = 1_200_000;
-
-const HELP = `Runs Lazaret's own consumer under a virtual clock before a modelled dependency (20 calls at a time, 100 ms each, a
-client that gives up after 2 s), and compares ways to retry. With options of your consumer, or --policy, yours is one of them.`;
+const HELP = `Runs Lazaret's own consumer in virtual time, before a modelled dependency that serves 20 calls at a time, 100 ms each, and whose
+client gives up after 2 s. It compares: fixed (every 5 s, for ever), exponential, full jitter, bounded (2, 8, 30 s, then quarantine),
+lazaret (the defaults) and, with options of your consumer, yours. --concurrency 100 shows what too many handlers do to a dependency.`;
 
 export function simulateCommand(around: SimulateAround): CommandSpec {
   return {
@@ -93,36 +89,42 @@ export function simulateCommand(around: SimulateAround): CommandSpec {
 
 async function act(flags: SimulateFlags, { json }: Globals, around: SimulateAround): Promise<ExitCode> {
   const { output } = around;
-  const { concurrency = 100 } = flags;
   const yours = await yourOptions(flags, around);
-  const plan = planOf(flags);
-  const arms = armsOf(concurrency, yours);
-  const all = await runArms(plan, arms, around);
-  const findings = examine(consumerPolicy({ concurrency, ...yours }), {
-    instances: plan.instances,
-    degradedPerSecond: Math.round(CAPACITY * 0.3),
-    clientTimeoutMs: CLIENT_TIMEOUT_MS,
-  });
-  const summaries = arms.map((arm, at) => summaryOf(arm, all[at]!));
+  const plan = planOf(flags, yours);
+  const arms = armsOf(plan.concurrency, yours);
+  const policies = arms.map(({ policy }) => policy);
+  const runs = await runsOf(plan, policies, around);
+  const summaries = arms.map((arm, at) => summaryOf(arm, runs[at]!));
   const simulated: Simulated = {
     scenario: plan.scenario,
-    premise: premise(plan, concurrency, CAPACITY),
+    premise: premise(plan),
+    headline: headline(plan, summaries),
     arms: summaries,
-    sentences: summaries.map(headline),
-    findings,
-    ...(flags.out === undefined ? {} : { report: flags.out }),
+    findings: examine(consumerPolicy(policies.at(-1)), {
+      instances: plan.instances,
+      degradedPerSecond: DEGRADED,
+      clientTimeoutMs: CLIENT_TIMEOUT_MS,
+    }),
   };
-  if (flags.out !== undefined) await writeReport(flags.out, plan, simulated, all, flags, around);
-  await present(simulated, simulationView, output, { now: around.now() }, { json, repeated: [] });
+  // n.b. first what cannot fail: a report that cannot be written must not cost the answer.
+  await present(simulated, simulateView, output, { now: around.now() }, { json, repeated: [] });
+  if (flags.out !== undefined) {
+    const { reportPage } = await import('./simulate/report-page.ts');
+    await around.writeText(flags.out, pageOf(reportPage, plan, simulated, runs, flags));
+    if (!json) say(output.stderr, `The report is in ${flags.out}.`);
+  }
   return EXIT.ok;
 }
 
-function planOf({ scenario = 'outage', full = false, load = 50, instances = 4, seeds = 3 }: SimulateFlags): Plan {
+function planOf(flags: SimulateFlags, yours: ConsumeOptions | undefined): Plan {
+  const { scenario = 'outage', full = false, load = LOAD, instances = INSTANCES, seed = 1, seeds = SEEDS } = flags;
   return {
-    scenario: scenario as Plan['scenario'],
+    scenario,
     troubleMs: full ? LONG_MS : SHORT_MS,
     perSecond: load,
     instances,
+    concurrency: flags.concurrency ?? yours?.concurrency ?? CONCURRENCY,
+    seed,
     seeds,
   };
 }
@@ -130,71 +132,61 @@ function planOf({ scenario = 'outage', full = false, load = 50, instances = 4, s
 /** `undefined` where none are given. Throws what `consume` would. */
 async function yourOptions(flags: SimulateFlags, around: SimulateAround): Promise<ConsumeOptions | undefined> {
   const { maxAttempts, backoff, jitter, timeout, rateLimit, policy } = flags;
-  const fromFlags = consumeOptions(givenOnly({ maxAttempts, backoff, jitter, timeout, rateLimit }));
-  if (policy === undefined && Object.keys(fromFlags).length === 0) return undefined;
-  const options = { ...(policy === undefined ? {} : await readPolicy(policy, around)), ...fromFlags };
+  const named = Object.entries({ maxAttempts, backoff, jitter, timeout, rateLimit }).filter(
+    ([, value]) => value !== undefined,
+  );
+  if (policy === undefined && named.length === 0) return undefined;
+  const written = policy === undefined ? {} : await readPolicy(policy, around);
+  const options: ConsumeOptions = { ...written, ...consumeOptions(Object.fromEntries(named)) };
   consumerPolicy(options);
   return options;
 }
 
-/** Only what is given. */
-function givenOnly(flags: Readonly<Record<string, unknown>>): object {
-  return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined));
-}
-
+/** Throws LZ1301. */
 async function readPolicy(file: string, { readText }: SimulateAround): Promise<object> {
-  let policy: unknown;
-  try {
-    policy = JSON.parse(await readText(file));
-  } catch (cause) {
-    throw refuse(
-      'LZ1301',
-      `the policy '${file}' cannot be read: ${(cause as Error).message}.`,
-      'Write options of a consumer as JSON.',
-    );
-  }
+  const policy = await parsed(file, readText);
   if (typeof policy === 'object' && policy !== null && !Array.isArray(policy)) return policy;
-  throw refuse('LZ1301', `the policy '${file}' is no object.`, 'Write { "maxAttempts": 6 }.');
+  throw refuse('LZ1301', `the policy '${file}' is no object.`, 'Write {"maxAttempts": 6}.');
 }
 
-/** For each arm its runs, one per seed. */
-async function runArms(
-  plan: Plan,
-  arms: readonly Arm[],
-  { output, monotonic }: SimulateAround,
-): Promise<readonly SimulationRun[][]> {
-  const { runAll } = await import('./simulate/threads.ts');
-  const progress = await progressOn(output.stderr, 'runs', monotonic);
-  const setups = arms.flatMap(({ policy }) =>
-    Array.from({ length: plan.seeds }, (_, seed) => setupOf(plan, policy, seed + 1)),
-  );
+async function parsed(file: string, readText: SimulateAround['readText']): Promise<unknown> {
   try {
-    const runs = await runAll(setups, (done) => progress.at(done, setups.length));
-    return arms.map((_, at) => runs.slice(at * plan.seeds, (at + 1) * plan.seeds));
+    return JSON.parse(await readText(file));
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw refuse('LZ1301', `the policy '${file}' cannot be read: ${why}.`, 'Write the options of a consumer as JSON.');
+  }
+}
+
+/** For each policy its runs, one for each seed. */
+async function runsOf(plan: Plan, policies: readonly ConsumeOptions[], around: SimulateAround) {
+  const run = around.runAll ?? (await import('./simulate/threads.ts')).runAll;
+  const progress = await progressOn(around.output.stderr, 'runs', around.monotonic);
+  const setups = setupsOf(plan, policies);
+  try {
+    const runs = await run(setups, (done) => progress.at(done, setups.length));
+    return policies.map((_, at) => runs.slice(at * plan.seeds, (at + 1) * plan.seeds));
   } finally {
     progress.end();
   }
 }
 
-async function writeReport(
-  file: string,
-  { troubleMs, scenario }: Plan,
-  { arms, premise: said, findings }: Simulated,
-  all: readonly (readonly SimulationRun[])[],
+function pageOf(
+  page: typeof reportPage,
+  plan: Plan,
+  simulated: Simulated,
+  runs: Awaited<ReturnType<typeof runsOf>>,
   flags: SimulateFlags,
-  around: SimulateAround,
-): Promise<void> {
-  const { reportPage } = await import('./simulate/report-page.ts');
-  const page = reportPage({
-    title: `What ${formatDuration(troubleMs)} of ${scenario} would do to this queue`,
-    premise: said,
-    command: commandLine(flags),
-    calmMs: all[0]![0]!.setup.calmMs,
-    troubleMs,
-    arms: arms.map((summary, at) => ({ summary, runs: all[at]! })),
+): string {
+  const { arms, headline, premise, findings } = simulated;
+  return page({
+    plan,
+    headline,
+    premise,
     findings,
+    command: commandLine(flags),
+    arms: arms.map((summary, at) => ({ summary, runs: runs[at]! })),
   });
-  await around.writeText(file, page);
 }
 
 function commandLine(flags: SimulateFlags): string {

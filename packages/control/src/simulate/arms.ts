@@ -8,27 +8,35 @@ export interface Arm {
   readonly policy: ConsumeOptions;
 }
 
+export const OURS = 'lazaret';
+export const YOURS = 'yours';
+export const BOUNDED = 'bounded';
+
 /** As good as never: a message that is tried every few seconds for years. */
-const FOR_EVER = 1_000_000;
-const EXPONENTIAL = { base: '2s', cap: '5m' } as const;
+const FOR_EVER = 1_000_000_000;
+const DOUBLING = { base: '2s', factor: 2, cap: '5m' } as const;
 
 /** What others do, what Lazaret does by default, and what you do where `yours` is given. All of them run `concurrency` handlers at once. */
 export function armsOf(concurrency: number, yours?: ConsumeOptions): readonly Arm[] {
-  const naive = { concurrency, storm: false, maxAttempts: FOR_EVER } as const;
+  const naive = { concurrency, storm: false, jitter: 'none', maxAttempts: FOR_EVER } as const;
   return [
-    { name: 'fixed', says: 'every 5 s, for ever', policy: { ...naive, backoff: ['5s'], jitter: 'none' } },
+    { name: 'fixed', says: 'every 5 s, for ever', policy: { ...naive, backoff: ['5s'] } },
     {
       name: 'exponential',
-      says: '2 s doubling up to 5 m, no jitter, for ever',
-      policy: { ...naive, backoff: EXPONENTIAL, jitter: 'none' },
+      says: '2 s, doubling up to 5 min, without jitter, for ever',
+      policy: { ...naive, backoff: DOUBLING },
     },
     {
       name: 'full jitter',
-      says: 'the same with full jitter',
-      policy: { ...naive, backoff: EXPONENTIAL, jitter: 'full' },
+      says: 'the same, each wait drawn from all of its time',
+      policy: { ...naive, backoff: DOUBLING, jitter: 'full' },
     },
-    { name: 'bounded', says: 'after 2 s, 8 s, 30 s, then quarantine', policy: { concurrency, storm: false } },
-    { name: 'lazaret', says: 'the same, with storm control', policy: { concurrency } },
-    ...(yours === undefined ? [] : [{ name: 'yours', says: 'as you wrote it', policy: { concurrency, ...yours } }]),
+    {
+      name: BOUNDED,
+      says: 'after 2, 8 and 30 s, then into the quarantine',
+      policy: { concurrency, storm: false, maxAttempts: 4, backoff: ['2s', '8s', '30s'] },
+    },
+    { name: OURS, says: 'the same waits, with storm control: the defaults', policy: { concurrency } },
+    ...(yours === undefined ? [] : [{ name: YOURS, says: 'as you wrote it', policy: { ...yours, concurrency } }]),
   ];
 }

@@ -1,5 +1,5 @@
 import type { ConsumeOptions } from 'lazaret/core';
-import type { SimulationSetup } from 'lazaret/testing';
+import type { SimulationSetup, Trouble } from 'lazaret/testing';
 
 export const SCENARIOS = ['outage', 'hang', 'brownout', 'errors'] as const;
 export type Scenario = (typeof SCENARIOS)[number];
@@ -8,27 +8,24 @@ export type Scenario = (typeof SCENARIOS)[number];
 export interface Plan {
   readonly scenario: Scenario;
   readonly troubleMs: number;
+  /** Messages that arrive in a second. */
   readonly perSecond: number;
   readonly instances: number;
+  /** Handlers of each instance. */
+  readonly concurrency: number;
+  /** The first of them; the others follow it. */
+  readonly seed: number;
   readonly seeds: number;
 }
 
-const TROUBLE: Readonly<Record<Scenario, SimulationSetup['trouble']>> = {
+const TROUBLES: Readonly<Record<Scenario, Trouble>> = {
   outage: { kind: 'outage' },
   hang: { kind: 'hang' },
-  brownout: { kind: 'brownout', left: 0.3 },
+  brownout: { kind: 'brownout', left: 0.15 },
   errors: { kind: 'errors', share: 0.3 },
 };
 
-/** What happens to the dependency, in words. */
-export const SAYS: Readonly<Record<Scenario, string>> = {
-  outage: 'every call fails at once',
-  hang: 'no call is answered',
-  brownout: 'it serves 30 % of what it could',
-  errors: '30 % of calls fail at random',
-};
-
-const CALM_MS = 30_000;
+export const CALM_MS = 30_000;
 const LEAST_AFTER_MS = 300_000;
 export const SERVERS = 20;
 export const SERVICE_MS = 100;
@@ -36,16 +33,14 @@ export const CLIENT_TIMEOUT_MS = 2_000;
 
 /** Calls that the dependency can answer in a second: while it is well, and at its worst where it answers at all. */
 export const CAPACITY: number = (SERVERS * 1000) / SERVICE_MS;
+export const DEGRADED: number = CAPACITY * 0.15;
 
-export function setupOf(
-  { scenario, troubleMs, perSecond, instances }: Plan,
-  policy: ConsumeOptions,
-  seed: number,
-): SimulationSetup {
+export function setupOf(plan: Plan, policy: ConsumeOptions, seed: number): SimulationSetup {
+  const { scenario, troubleMs, perSecond, instances } = plan;
   return {
     seed,
     policy,
-    trouble: TROUBLE[scenario],
+    trouble: TROUBLES[scenario],
     calmMs: CALM_MS,
     troubleMs,
     afterMs: Math.max(LEAST_AFTER_MS, troubleMs),
@@ -57,4 +52,10 @@ export function setupOf(
     poisonShare: 0,
     otherShare: 0,
   };
+}
+
+/** For each arm one setup for each seed, arm by arm. */
+export function setupsOf(plan: Plan, policies: readonly ConsumeOptions[]): readonly SimulationSetup[] {
+  const seeds = Array.from({ length: plan.seeds }, (_, at) => plan.seed + at);
+  return policies.flatMap((policy) => seeds.map((seed) => setupOf(plan, policy, seed)));
 }

@@ -1,11 +1,13 @@
 import { escaped } from './escaped.ts';
 
+// Places along the time axis are percentages, so that a plot is as wide as its page and its texts keep their size.
+
 export interface Line {
   readonly name: string;
   /** Which of the page's line styles. */
   readonly style: number;
   readonly low: readonly number[];
-  readonly middle: readonly number[];
+  readonly median: readonly number[];
   readonly high: readonly number[];
 }
 
@@ -15,87 +17,111 @@ export interface Plot {
   readonly scale: 'linear' | 'log';
   readonly stepMs: number;
   readonly lines: readonly Line[];
-  /** From and until, in ms. */
-  readonly trouble: readonly [number, number];
+  readonly trouble: Period;
 }
 
-const WIDTH = 900;
-const HEIGHT = 240;
-const LEFT = 56;
-const RIGHT = 8;
-const TOP = 8;
-const BOTTOM = 24;
+/** From and until, in milliseconds since the beginning. */
+export type Period = readonly [from: number, until: number];
+
+const HEIGHT = 220;
+const BOTTOM = 20;
+const TOP = 6;
+const PLOT = HEIGHT - BOTTOM;
+/** Units of the drawing from left to right; it is stretched to the page. */
+const WIDTH = 1_000;
 /** More points than pixels draw nothing new. */
 const MOST_POINTS = 400;
 const MINUTE_MS = 60_000;
 
 /** Lines over time with their bands. */
 export function plot({ title, unit, scale, stepMs, lines, trouble }: Plot): string {
-  const endMs = stepMs * Math.max(...lines.map(({ middle }) => middle.length - 1));
+  const steps = Math.max(...lines.map(({ median }) => median.length));
+  const endMs = stepMs * steps;
   const top = niceTop(Math.max(1, ...lines.flatMap(({ high }) => high)), scale);
-  const x = (ms: number) => LEFT + ((WIDTH - LEFT - RIGHT) * ms) / endMs;
-  const y = (value: number) => HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * share(value, top, scale);
-  const every = Math.max(1, Math.ceil(lines[0]!.middle.length / MOST_POINTS));
+  const y = (value: number) => tidy(PLOT - (PLOT - TOP) * share(value, top, scale));
+  const every = Math.max(1, Math.ceil(steps / MOST_POINTS));
   const points = (values: readonly number[]) =>
-    values.flatMap((value, at) => (at % every === 0 ? [`${round(x(at * stepMs))} ${round(y(value))}`] : []));
-  const drawn = lines.map(({ name, style, low, middle, high }) => {
-    const band = [...points(high), ...points(low).toReversed()];
-    return `<g class="s${style}"><title>${escaped(name)}</title><path class="band" d="M${band.join('L')}Z"/><path class="line" d="M${points(middle).join('L')}"/></g>`;
+    values.flatMap((value, at) => (at % every === 0 ? [`${tidy((WIDTH * (at + 1)) / steps)} ${y(value)}`] : []));
+  const drawn = lines.map(({ name, style, low, median, high }) => {
+    const band = [...points(high), ...points(low).reverse()].join('L');
+    return (
+      `<g class="s${style}"><title>${escaped(name)}</title><path class="band" d="M${band}Z"/>` +
+      `<path class="line" d="M${points(median).join('L')}"/></g>`
+    );
   });
-  const described = `${title}, ${unit}: ${lines.map(({ name, middle }) => `${name} at most ${Math.round(Math.max(...middle))}`).join('; ')}.`;
+  const most = lines.map(({ name, median }) => `${name} at most ${short(Math.max(...median))}`).join('; ');
   return (
-    `<svg class="plot" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img"><title>${escaped(title)}</title><desc>${escaped(described)}</desc>` +
-    troubleArea(x, trouble, HEIGHT - BOTTOM) +
+    `<svg class="plot" height="${HEIGHT}" role="img"><title>${escaped(title)}</title>` +
+    `<desc>${escaped(`${title}, ${unit}. Medians: ${most}.`)}</desc>${troubleArea(trouble, endMs, PLOT)}` +
     ticks(top, scale)
-      .map(
-        (value) =>
-          `<path class="grid" d="M${LEFT} ${round(y(value))}H${WIDTH - RIGHT}"/><text x="${LEFT - 6}" y="${round(y(value)) + 4}" text-anchor="end">${short(value)}</text>`,
-      )
+      .map((value) => `<line class="grid" x1="0" x2="100%" y1="${y(value)}" y2="${y(value)}"/>`)
       .join('') +
-    minutes(endMs)
-      .map((ms) => `<text x="${round(x(ms))}" y="${HEIGHT - 6}" text-anchor="middle">${ms / MINUTE_MS} min</text>`)
+    `<svg width="100%" height="${PLOT}" viewBox="0 0 ${WIDTH} ${PLOT}" preserveAspectRatio="none">${drawn.join('')}</svg>` +
+    ticks(top, scale)
+      .map((value) => `<text x="2" y="${Math.max(12, y(value) - 3)}">${short(value)}</text>`)
       .join('') +
-    `${drawn.join('')}</svg>`
+    `${minutes(endMs)}</svg>`
   );
 }
 
-/** A state over time, as coloured stretches with their names. */
-export function stateStrip({
-  name,
-  stepMs,
-  states,
-  trouble,
-}: {
-  name: string;
-  stepMs: number;
-  states: readonly string[];
-  trouble: readonly [number, number];
-}): string {
-  const endMs = stepMs * (states.length - 1);
-  const x = (ms: number) => LEFT + ((WIDTH - LEFT - RIGHT) * ms) / endMs;
-  const stretches: { state: string; from: number; to: number }[] = [];
-  states.forEach((state, at) => {
-    const last = stretches.at(-1);
-    if (last?.state === state) last.to = at + 1;
-    else stretches.push({ state, from: at, to: at + 1 });
+export interface Strip {
+  readonly name: string;
+  readonly stepMs: number;
+  readonly states: readonly string[];
+  /** How high each state stands, between 0 and 1: it is seen without colours too. */
+  readonly heights: Readonly<Record<string, number>>;
+  readonly trouble: Period;
+}
+
+const STRIP = 28;
+
+/** A state over time, as stretches of colour and height. */
+export function stateStrip({ name, stepMs, states, heights, trouble }: Strip): string {
+  const endMs = stepMs * states.length;
+  const rects = stretchesOf(states).map(({ state, from, until }) => {
+    const height = tidy(STRIP * (heights[state] ?? 1));
+    return (
+      `<rect class="${escaped(state)}" x="${percent(from / states.length)}" y="${tidy(STRIP - height)}" ` +
+      `width="${percent((until - from) / states.length)}" height="${height}"><title>${escaped(state)}</title></rect>`
+    );
   });
-  const rects = stretches.map(({ state, from, to }) => {
-    const [left, right] = [x(from * stepMs), x(Math.min(to, states.length - 1) * stepMs)];
-    const label =
-      right - left > 60
-        ? `<text x="${round((left + right) / 2)}" y="38" text-anchor="middle">${escaped(state)}</text>`
-        : '';
-    return `<rect class="${escaped(state)}" x="${round(left)}" y="4" width="${round(Math.max(1, right - left))}" height="18"><title>${escaped(state)}</title></rect>${label}`;
+  const times = [...new Set(states)].map((state) => {
+    const steps = states.filter((one) => one === state).length;
+    return `${state} for ${Math.round((steps * stepMs) / 1000)} s`;
   });
-  const count = new Set(states).size;
   return (
-    `<svg class="strip" viewBox="0 0 ${WIDTH} 44" role="img"><title>${escaped(`Breaker of ${name}`)}</title><desc>${count} states</desc>` +
-    `${troubleArea(x, trouble, 44)}${rects.join('')}</svg>`
+    `<svg class="strip" height="${STRIP + BOTTOM}" role="img"><title>${escaped(`Breaker of ${name}`)}</title>` +
+    `<desc>${escaped(`${times.join('; ')}.`)}</desc>${troubleArea(trouble, endMs, STRIP)}${rects.join('')}` +
+    `<svg y="${STRIP - PLOT}" height="${HEIGHT}" width="100%">${minutes(endMs)}</svg></svg>`
   );
 }
 
-function troubleArea(x: (ms: number) => number, [from, until]: readonly [number, number], height: number): string {
-  return `<rect class="trouble" x="${round(x(from))}" y="0" width="${round(x(until) - x(from))}" height="${height}"><title>trouble</title></rect>`;
+function stretchesOf(states: readonly string[]): readonly { state: string; from: number; until: number }[] {
+  const stretches: { state: string; from: number; until: number }[] = [];
+  for (const [at, state] of states.entries()) {
+    const last = stretches.at(-1);
+    if (last?.state === state) last.until = at + 1;
+    else stretches.push({ state, from: at, until: at + 1 });
+  }
+  return stretches;
+}
+
+function troubleArea([from, until]: Period, endMs: number, height: number): string {
+  return (
+    `<rect class="trouble" x="${percent(from / endMs)}" y="0" width="${percent((until - from) / endMs)}" height="${height}">` +
+    '<title>the trouble</title></rect>'
+  );
+}
+
+function minutes(endMs: number): string {
+  const every = endMs > 20 * MINUTE_MS ? 10 : 2;
+  const last = Math.ceil(endMs / MINUTE_MS / every) - 1;
+  return Array.from({ length: last }, (_, at) => (at + 1) * every)
+    .map((minute) => {
+      const x = percent((minute * MINUTE_MS) / endMs);
+      return `<text x="${x}" y="${HEIGHT - 4}" text-anchor="middle">${minute} min</text>`;
+    })
+    .join('');
 }
 
 function share(value: number, top: number, scale: Plot['scale']): number {
@@ -104,25 +130,25 @@ function share(value: number, top: number, scale: Plot['scale']): number {
 
 function niceTop(most: number, scale: Plot['scale']): number {
   const power = 10 ** Math.floor(Math.log10(most));
-  if (scale === 'log') return power * 10;
-  return power * ([1, 1.5, 2, 3, 5, 10].find((factor) => factor * power >= most) ?? 10);
+  const factors = scale === 'log' ? [1, 10] : [1, 1.5, 2, 3, 4, 5, 6, 8, 10];
+  return power * factors.find((factor) => factor * power >= most)!;
 }
 
 function ticks(top: number, scale: Plot['scale']): readonly number[] {
   if (scale === 'linear') return [0, top / 2, top];
-  const powers = Array.from({ length: Math.round(Math.log10(top)) + 1 }, (_, power) => 10 ** power);
-  return [0, ...powers];
+  return [0, ...Array.from({ length: Math.round(Math.log10(top)) + 1 }, (_, power) => 10 ** power)];
 }
 
-function minutes(endMs: number): readonly number[] {
-  const everyMs = endMs > 20 * MINUTE_MS ? 10 * MINUTE_MS : endMs > 6 * MINUTE_MS ? 2 * MINUTE_MS : MINUTE_MS;
-  return Array.from({ length: Math.floor(endMs / everyMs) + 1 }, (_, at) => at * everyMs);
+/** A number for an axis or a table: three digits that count, thousands as k. */
+export function short(value: number): string {
+  if (value >= 10_000) return `${Math.round(value / 1_000)}k`;
+  return String(value >= 100 ? Math.round(value) : Math.round(value * 10) / 10);
 }
 
-function short(value: number): string {
-  return value >= 1000 ? `${round(value / 1000)}k` : String(round(value));
+function percent(part: number): string {
+  return `${Math.round(part * 100_000) / 1_000}%`;
 }
 
-function round(value: number): number {
+function tidy(value: number): number {
   return Math.round(value * 10) / 10;
 }

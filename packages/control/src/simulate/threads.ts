@@ -2,13 +2,13 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { LazaretError } from 'lazaret/core';
 import type { SimulationRun, SimulationSetup } from 'lazaret/testing';
-
-type Answer = { readonly run: SimulationRun } | { readonly why: string };
+import type { Answer } from './worker.ts';
 
 /** All of `setups`, on as many threads as there are cores. Same order; who finishes first changes nothing. `done` counts along. */
 export async function runAll(
   setups: readonly SimulationSetup[],
   done: (count: number) => void,
+  cores: number = availableParallelism(),
 ): Promise<readonly SimulationRun[]> {
   const runs: SimulationRun[] = [];
   let next = 0;
@@ -24,26 +24,27 @@ export async function runAll(
       await worker.terminate();
     }
   };
-  const threads = Math.min(availableParallelism(), setups.length);
-  await Promise.all(Array.from({ length: threads }, work));
+  await Promise.all(Array.from({ length: Math.min(cores, setups.length) }, work));
   return runs;
 }
 
 function ask(worker: Worker, setup: SimulationSetup): Promise<SimulationRun> {
   return new Promise((resolve, reject) => {
-    const heard = (answer: Answer) => end(() => ('run' in answer ? resolve(answer.run) : reject(ended(answer.why))));
-    const failed = (error: Error) => end(() => reject(error));
-    const exited = (code: number) => end(() => reject(ended(`its thread exited with ${code}`)));
-    // n.b. a worker has listeners of its own: only ours may go.
-    const end = (act: () => void) => {
-      worker.off('message', heard).off('error', failed).off('exit', exited);
-      act();
+    // n.b. a worker hears nothing any more once all of its listeners were removed: some are its own.
+    const heard = {
+      message: (answer: Answer) => end(() => ('run' in answer ? resolve(answer.run) : reject(without(answer.why)))),
+      error: (error: unknown) => end(() => reject(error)),
+      exit: (code: number) => end(() => reject(without(`its thread ended with ${code}.`))),
     };
-    worker.on('message', heard).on('error', failed).on('exit', exited);
+    const end = (settle: () => void) => {
+      for (const [event, listener] of Object.entries(heard)) worker.off(event, listener);
+      settle();
+    };
+    for (const [event, listener] of Object.entries(heard)) worker.on(event, listener);
     worker.postMessage(setup);
   });
 }
 
-function ended(why: string): LazaretError {
-  return new LazaretError('LZ1305', `a simulation came to no end: ${why}.`);
+function without(why: string): LazaretError {
+  return new LazaretError('LZ1305', `this cannot be simulated: ${why}`);
 }

@@ -16,7 +16,7 @@ export const LAYER_RULES = {
   operations: 'operations import no driver, no store and no face: main.ts hands them what they need',
   faces: 'api and cli import only operations, and types of the library',
   parts:
-    'the parts of control (its other folders) import the library and each other: no driver, store, operation or face',
+    'the parts of control (its other folders) import the library and each other: no driver, store, operation or face; simulate also testing',
   'control stores': 'a store of control imports the library and the parts that it stores for',
   composition: 'the files directly in src compose what their package ships, and ship nothing of testing',
   'front door': 'control reaches the library through its package entries',
@@ -105,6 +105,13 @@ const LAYERS: readonly Layer[] = [
     files: /^packages\/control\/src\/stores\//,
     may: ['parts', ...LIBRARY_ENTRIES],
     rule: 'control stores',
+    packages: 'any',
+  },
+  {
+    name: 'parts',
+    files: /^packages\/control\/src\/simulate\//,
+    may: ['parts', 'testing entry', ...LIBRARY_ENTRIES],
+    rule: 'parts',
     packages: 'any',
   },
   {
