@@ -13,7 +13,7 @@ export interface Simulated {
   readonly findings: readonly Finding[];
 }
 
-export interface Finding {
+interface Finding {
   readonly rule: string;
   readonly finding: string;
   readonly why: string;

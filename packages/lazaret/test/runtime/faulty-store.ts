@@ -2,7 +2,7 @@ import type { SharedState } from '../../src/ports/index.ts';
 import type { ManualSystem } from '../../src/testing/manual-system.ts';
 
 /** away: refuses. hangs: answers nothing. slow: answers after 700 ms. lostReplies: carries out what it is told, and then fails. */
-export type StoreFault = 'none' | 'away' | 'hangs' | 'slow' | 'lostReplies';
+type StoreFault = 'none' | 'away' | 'hangs' | 'slow' | 'lostReplies';
 
 /** A store that fails as it is told, and counts what it is asked. */
 export function faultyStore(store: SharedState, system: ManualSystem) {

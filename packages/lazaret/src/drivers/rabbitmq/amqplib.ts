@@ -27,7 +27,7 @@ export interface AmqpWire {
   recvFrame(): unknown;
 }
 
-export interface AmqpStream {
+interface AmqpStream {
   write(bytes: Uint8Array): boolean;
   destroy(): unknown;
 }

@@ -3,7 +3,7 @@ import { type Properties, readProperties } from './wire/properties.ts';
 import { type Field, isSound, readTable } from './wire/table.ts';
 
 /** The lossless envelope: the properties of a message as its producer sent them, in AMQP's own bytes. */
-export const NATIVE_DRIVER = 'rabbitmq';
+const NATIVE_DRIVER = 'rabbitmq';
 const NATIVE_VERSION = 1;
 
 export function nativeOf(bytes: Uint8Array): Native {

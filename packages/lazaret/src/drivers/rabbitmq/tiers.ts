@@ -5,7 +5,7 @@ export interface Tier {
 }
 
 /** There is always one of these: for waits that could not be held. */
-export const SHORTEST_TIER_MS = 10_000;
+const SHORTEST_TIER_MS = 10_000;
 
 /** RabbitMQ refuses a longer expiration. */
 const LONGEST_TIER_MS = 2 ** 32 - 1;

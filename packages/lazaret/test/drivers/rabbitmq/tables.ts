@@ -14,7 +14,7 @@ export function double(n: number): Buffer {
   return bytes;
 }
 
-export function float(n: number): Buffer {
+function float(n: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeFloatBE(n);
   return bytes;

@@ -4,7 +4,7 @@ const BODY = 3;
 const END = 0xce;
 const HEAD_BYTES = 7;
 /** Of every frame: type, channel and length in front, the end mark behind. */
-export const FRAME_OVERHEAD: number = HEAD_BYTES + 1;
+const FRAME_OVERHEAD: number = HEAD_BYTES + 1;
 
 const BASIC = 60;
 const PUBLISH = 40;

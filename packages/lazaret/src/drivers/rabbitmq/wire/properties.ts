@@ -4,7 +4,7 @@
  */
 export type Properties = { readonly [name in PropertyName]?: Buffer };
 
-export type PropertyName = (typeof NAMES)[number];
+type PropertyName = (typeof NAMES)[number];
 
 const NAMES = [
   'contentType',
@@ -75,7 +75,7 @@ function sizeAt(bytes: Buffer, name: PropertyName, at: number): number | undefin
 // --- values
 
 /** Longest text of a property, in bytes. */
-export const LONGEST_SHORT_TEXT = 255;
+const LONGEST_SHORT_TEXT = 255;
 
 /** `undefined` where it is too long for a property. */
 export function shortText(text: string): Buffer | undefined {
