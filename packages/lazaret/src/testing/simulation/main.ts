@@ -55,7 +55,8 @@ async function rowOf({ name, pool, situation: own }: Cell, arm: Arm): Promise<Ro
   for (let seed = 1; seed <= seeds; seed++) {
     const { series, setup: _, events, ...facts } = await simulate({ ...situation, seed, policy: arm.policy(pool) });
     const pausedAtMs = events.find(({ what }) => what === 'paused')?.atMs;
-    runs.push({ ...facts, seed, left: series.backlog.at(-1)!, pausedAtMs });
+    const pausedAfterMs = pausedAtMs === undefined ? undefined : pausedAtMs - situation.calmMs;
+    runs.push({ ...facts, seed, left: series.backlog.at(-1)!, pausedAfterMs });
     if (values.hashes) console.log(`${name}: ${arm.name} ${seed} ${facts.hash}`);
   }
   const { user, system } = process.cpuUsage(before);
@@ -84,8 +85,8 @@ function page(command: string, machine: string, rows: readonly Row[]): string {
   return [
     `# ${title}`,
     '',
-    'The runtime as it is, on the memory driver, in virtual time, against a modelled dependency: 20 servers of 100 ms each, ',
-    'first come, first served; work that its client gave up after 2 s is done all the same, and takes half as long again while the ',
+    'The runtime as it is, on the memory driver, in virtual time, against a modelled dependency: 20 servers of 100 ms each,',
+    'first come, first served; work that its client gave up after 2 s is done all the same, and takes half as long again while the',
     'queue is longer than a client waits. The median of the seeds, with the least and the most where they differ.',
     '',
     `    ${command}`,

@@ -14,7 +14,8 @@ export type Facts = Omit<SimulationRun, 'series' | 'setup' | 'events'> & {
   readonly seed: number;
   /** Waiting at the end. */
   readonly left: number;
-  readonly pausedAtMs: number | undefined;
+  /** From the beginning of the trouble until the queue paused itself. */
+  readonly pausedAfterMs: number | undefined;
 };
 
 const HEADS: readonly string[] = [
@@ -28,6 +29,7 @@ const HEADS: readonly string[] = [
   'peak load after',
   'healthy quarantined',
   'poison quarantined',
+  'paused after',
   'left',
 ];
 
@@ -60,11 +62,8 @@ function figures(runs: readonly Facts[]): readonly string[] {
     spread(runs, ({ drainedAfterMs }) => drainedAfterMs ?? Number.POSITIVE_INFINITY, seconds),
     spread(runs, ({ peakLoadAfter }) => peakLoadAfter, percent),
     spread(runs, ({ quarantined }) => quarantined, count),
-    spread(
-      runs,
-      ({ poisonQuarantined, poisonSent }) => (poisonSent === 0 ? 1 : poisonQuarantined / poisonSent),
-      percent,
-    ),
+    spread(runs, ({ poisonQuarantined, poisonSent }) => poisonQuarantined / poisonSent, percent),
+    spread(runs, ({ pausedAfterMs }) => pausedAfterMs ?? Number.POSITIVE_INFINITY, seconds),
     spread(runs, ({ left }) => left, count),
   ];
 }
@@ -78,4 +77,5 @@ function spread(runs: readonly Facts[], of: (run: Facts) => number, text: (value
 const count = (value: number) => value.toLocaleString('en-US');
 const rate = (value: number) => `${value.toFixed(1)}/s`;
 const seconds = (value: number) => (Number.isFinite(value) ? `${value / 1_000} s` : 'never');
-const percent = (value: number) => `${(100 * value).toFixed(1)} %`;
+/** Nothing of nothing is no share. */
+const percent = (value: number) => (Number.isNaN(value) ? '–' : `${(100 * value).toFixed(1)} %`);
