@@ -74,7 +74,7 @@ async function write(rows: readonly Row[]): Promise<void> {
   if (values.out === undefined) return;
   const command = `node packages/lazaret/dist/testing/simulation/main.js ${process.argv.slice(2).map(quoted).join(' ')}`;
   const machine = `${cpus()[0]?.model.trim() ?? 'unknown'}, Node ${process.versions.node}, V8 ${process.versions.v8}`;
-  await writeFile(`${values.out}.json`, `${JSON.stringify({ command, machine, rows }, undefined, 1)}\n`);
+  await writeFile(`${values.out}.json`, `${JSON.stringify({ command, machine, rows }, undefined, 2)}\n`);
   await writeFile(`${values.out}.md`, page(command, machine, rows));
 }
 
