@@ -105,6 +105,7 @@ describe('consumerPolicy', () => {
       { timeoutMs: HOUR_MS, leaseMs: 1_800_000, heartbeatMs: 900_000 },
     ],
     [{ concurrency: 1 }, { concurrency: 1 }],
+    [{ globalConcurrency: 3 }, { globalConcurrency: 3 }],
     [{ ordering: 'key' }, { ordering: 'key' }],
     [{ maxBody: '256kb' }, { maxBodyBytes: 262_144 }],
     [
@@ -152,6 +153,7 @@ describe('consumerPolicy', () => {
     [{ jitter: 0.2 }, 'LZ1002'],
     [{ heartbeat: true }, 'LZ1002'],
     [{ concurrency: '10' }, 'LZ1002'],
+    [{ globalConcurrency: '10' }, 'LZ1002'],
     [{ ordering: 'keys' }, 'LZ1002'],
     [{ ordering: true }, 'LZ1002'],
     [{ maxBody: 262_144 }, 'LZ1002'],
@@ -183,6 +185,7 @@ describe('consumerPolicy', () => {
     [{ timeout: Number.POSITIVE_INFINITY }, 'LZ1003'],
     [{ timeout: Number.NaN }, 'LZ1003'],
     [{ concurrency: 0 }, 'LZ1003'],
+    [{ globalConcurrency: 0 }, 'LZ1003'],
     [{ concurrency: -1 }, 'LZ1003'],
     [{ concurrency: Number.NaN }, 'LZ1003'],
     [{ maxBody: '0b' }, 'LZ1003'],

@@ -480,6 +480,7 @@ export class Gate {
     return {
       inFlight: this.#inFlight,
       ...(tokens === undefined ? {} : { tokens }),
+      ...(this.#slots === Number.POSITIVE_INFINITY ? {} : { slots: this.#slots }),
       pause: { ...viewOfBreaker(breaker, now), ...(print === undefined ? {} : { fingerprint: print }) },
       scopes: this.#scopes.all().map((scope) => viewOfScope(scope, now)),
       fused: this.#fuse.tripped().map((strand) => strand.fingerprint),

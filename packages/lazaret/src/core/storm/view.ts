@@ -6,6 +6,8 @@ export interface GateView {
   readonly inFlight: number;
   /** Tokens that are there; absent where starts have no rate. */
   readonly tokens?: number;
+  /** Of the queue's slots, which all of its processes share, those lent to this one; absent where they have no limit. */
+  readonly slots?: number;
   readonly pause: BreakerView & { readonly fingerprint?: string };
   readonly scopes: readonly ScopeView[];
   /** Fingerprints that go no further into the quarantine. */
