@@ -45,6 +45,8 @@ describe('the command', () => {
     ['messages', 'show', '1'],
     ['messages', 'release', '1'],
     ['queues', 'explain', 'orders'],
+    ['breaker', 'show'],
+    ['queues', 'pause', 'orders', '--why', 'x'],
   ])('creates no database to look into: %s %s', async (...argv) => {
     const ended = await run([...argv, '--db', 'nosuch.db']);
     expect(ended).toMatchObject({ exitCode: 3, stdout: '' });

@@ -1,9 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { realSystem } from 'lazaret';
+import { lazaret, realSystem } from 'lazaret';
 import { openSqlite, type SqliteBroker } from 'lazaret/sqlite';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { breakerAutomatic } from '../src/operations/breaker-automatic.ts';
+import { breakerOpen } from '../src/operations/breaker-hold.ts';
+import { breakerShow } from '../src/operations/breaker-show.ts';
+import { queuesPause } from '../src/operations/queues-pause.ts';
+import { queuesResume } from '../src/operations/queues-resume.ts';
 import type { Services } from '../src/operations/services.ts';
 import { existingFile, sqliteServices } from '../src/sqlite-services.ts';
 import { EVIDENCE } from './fake-services.ts';
@@ -110,5 +115,57 @@ describe('existingFile', () => {
       message: expect.stringMatching(/Name yours with --db/),
     });
     expect(await existingFile(join(folder, 'a.db'), true)).toBe(join(folder, 'a.db'));
+  });
+});
+
+describe('storm control of a file', () => {
+  const why = 'INC-42';
+
+  /** A consumer of a queue of its own, as another process would be. */
+  async function consumer(queue: string) {
+    const app = lazaret({ broker: `sqlite:${join(folder, 'a.db')}`, logger: false });
+    const seen = { ran: 0 };
+    app.consume(queue, () => void seen.ran++);
+    await app.start();
+    return { app, seen };
+  }
+
+  it('is set by an operator, followed by a consumer, and told by it', { timeout: 20_000 }, async () => {
+    const { app, seen } = await consumer('parcels');
+    const paused = await queuesPause.run(services, { queue: 'parcels', why, for: '1h' });
+    expect(paused).toMatchObject({ by: 'mira', why });
+    await vi.waitFor(() => expect(app.health().queues.parcels?.storm.pause.state).toBe('open'), 3_000);
+    await app.send('parcels', 1);
+    await vi.waitFor(async () => {
+      expect(await breakerShow.run(services, { queue: 'parcels' })).toMatchObject({
+        queues: [
+          {
+            processes: 1,
+            breakers: [{ of: 'queue', state: 'open', by: 'mira', why }, { of: 'rest' }],
+            changes: [{ what: 'paused', byHand: true, why: 'by hand: INC-42 (mira)' }],
+          },
+        ],
+      });
+    }, 8_000);
+    expect(seen.ran).toBe(0);
+    await queuesResume.run(services, { queue: 'parcels', why: 'mended' });
+    await vi.waitFor(() => expect(seen.ran).toBe(1), 3_000);
+    await app.stop();
+    expect(await breakerShow.run(services, { queue: 'parcels' })).toMatchObject({
+      queues: [{ processes: 0, orders: [] }],
+    });
+  });
+
+  it('lets a breaker live by itself again, and leaves the others as they are', async () => {
+    const { app } = await consumer('letters');
+    await app.stop();
+    const queue = 'letters';
+    await breakerOpen.run(services, { queue, why, for: '1h', dependency: 'payments' });
+    await breakerOpen.run(services, { queue, why, for: '1h' });
+    const set = async () =>
+      (await breakerShow.run(services, { queue })).queues[0]?.orders.map((order) => order.dependency);
+    expect(await set()).toEqual(['payments', undefined]);
+    await breakerAutomatic.run(services, { queue, why, dependency: 'payments' });
+    expect(await set()).toEqual([undefined]);
   });
 });
