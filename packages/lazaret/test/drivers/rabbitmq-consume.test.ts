@@ -1,15 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Delivery, Subscription } from '../../src/ports/broker.ts';
 import { header, message, nothingComes, Scene, take, textOf } from './rabbitmq/scene.ts';
-import { onServer, plainly, sleep } from './rabbitmq/server.ts';
+import { onServers, type Server, sleep } from './rabbitmq/server.ts';
 import { field, KINDS, properties, short, text } from './rabbitmq/tables.ts';
-
-const scene = new Scene();
-afterEach(() => scene.end());
 
 const many = (count: number) => Array.from({ length: count }, (_, i) => message(`m${i}`));
 const acked = (deliveries: readonly Delivery[]) => deliveries.map((delivery) => ({ delivery, verb: 'ack' as const }));
-const readyIn = (queue: string) => plainly(async (channel) => (await channel.checkQueue(queue)).messageCount);
 
 async function eventually(condition: () => Promise<boolean>, withinMs = 3_000): Promise<boolean> {
   const endAt = performance.now() + withinMs;
@@ -21,7 +17,7 @@ async function eventually(condition: () => Promise<boolean>, withinMs = 3_000): 
 }
 
 /** Two owners of 'bad' and its neighbours died. */
-async function crashedTwice(neighbours: number): Promise<string> {
+async function crashedTwice(server: Server, scene: Scene, neighbours: number): Promise<string> {
   const queue = await scene.queue();
   const { broker } = await scene.client();
   await broker.publish(queue, [message('bad'), ...many(neighbours)]);
@@ -29,13 +25,16 @@ async function crashedTwice(neighbours: number): Promise<string> {
     const client = await scene.client();
     await take(await client.subscribe(queue), neighbours + 1);
     await client.kill();
-    await eventually(async () => (await readyIn(queue)) === neighbours + 1);
+    await eventually(async () => (await server.readyIn(queue)) === neighbours + 1);
   }
   return queue;
 }
 
-await onServer('rabbitmq: consuming', () =>
-  describe('consuming from RabbitMQ', () => {
+await onServers('consuming', (server) =>
+  describe(`consuming from ${server.name}`, () => {
+    const scene = new Scene(server);
+    afterEach(() => scene.end());
+
     it('keeps headers of every kind byte for byte, over a retry', async () => {
       const queue = await scene.queue();
       const client = await scene.client();
@@ -81,22 +80,22 @@ await onServer('rabbitmq: consuming', () =>
       const client = await scene.client();
       await client.broker.publish(queue, many(30));
       const subscription = await client.subscribe(queue, { prefetch: 20 });
-      expect(await eventually(async () => (await readyIn(queue)) === 10)).toBe(true);
+      expect(await eventually(async () => (await server.readyIn(queue)) === 10)).toBe(true);
       await subscription.credit!(4);
       await subscription.settle(acked(await take(subscription, 24)));
-      expect(await eventually(async () => (await readyIn(queue)) === 2)).toBe(true);
+      expect(await eventually(async () => (await server.readyIn(queue)) === 2)).toBe(true);
       const [held] = await take(subscription, 1);
       await subscription.credit!(0);
-      expect(await eventually(async () => (await readyIn(queue)) === 5)).toBe(true);
+      expect(await eventually(async () => (await server.readyIn(queue)) === 5)).toBe(true);
       expect(await subscription.settle(acked([held!]))).toEqual(['done']);
       expect(await nothingComes(subscription, 300)).toBe(true);
       await subscription.credit!(10);
       await subscription.settle(acked(await take(subscription, 5)));
-      expect(await readyIn(queue)).toBe(0);
+      expect(await server.readyIn(queue)).toBe(0);
     });
 
     it('sets all aside that may have crashed its owner, and convicts none of the neighbours', async () => {
-      const queue = await crashedTwice(5);
+      const queue = await crashedTwice(server, scene, 5);
       const client = await scene.client();
       const subscription = await client.subscribe(queue);
       expect(await nothingComes(subscription, 300)).toBe(true);
@@ -111,7 +110,7 @@ await onServer('rabbitmq: consuming', () =>
     });
 
     it('keeps a suspect one that was given back untried, without a strike more', async () => {
-      const queue = await crashedTwice(0);
+      const queue = await crashedTwice(server, scene, 0);
       const client = await scene.client();
       const subscription = await client.subscribe(queue);
       const fetch = async (): Promise<Delivery> => {
@@ -170,7 +169,7 @@ await onServer('rabbitmq: consuming', () =>
         await drain(subscription);
       }
       expect(lost).toBe(3);
-      expect(await eventually(async () => (await readyIn(queue)) === 0)).toBe(true);
+      expect(await eventually(async () => (await server.readyIn(queue)) === 0)).toBe(true);
     });
 
     it('keeps a message whose copy finds no place, and says which', async () => {
@@ -178,13 +177,13 @@ await onServer('rabbitmq: consuming', () =>
       const client = await scene.client();
       await client.broker.publish(queue, [message('kept')]);
       const subscription = await client.subscribe(queue, { retryDelaysMs: [300] });
-      await plainly((channel) => channel.deleteQueue(`${queue}.retry.300`));
+      await server.plainly((channel) => channel.deleteQueue(`${queue}.retry.300`));
       const [delivery] = await take(subscription, 1);
       const [result] = await subscription.settle([{ delivery: delivery!, verb: 'retry', delayMs: 300 }]);
       expect(result).toMatchObject({ code: 'LZ1302', message: expect.stringContaining(`${queue}.retry.300`) });
       expect(await subscription.extend([{ delivery: delivery!, leaseMs: 1 }])).toEqual(['done']);
       await subscription.close();
-      expect(await readyIn(queue)).toBe(1);
+      expect(await server.readyIn(queue)).toBe(1);
     });
 
     it('reads a dead letter queue of another name', async () => {
@@ -206,7 +205,7 @@ await onServer('rabbitmq: consuming', () =>
         why: 'bad',
       } as const;
       await subscription.settle([{ delivery: delivery!, verb: 'deadLetter', evidence }]);
-      expect(await readyIn(graveyard)).toBe(1);
+      expect(await server.readyIn(graveyard)).toBe(1);
       expect((await owner.broker.inspect(queue)).dead).toBe(1);
     });
   }),

@@ -2,15 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { Crew } from './rabbitmq/crew.ts';
 import { lettersOf } from './rabbitmq/harness.ts';
 import { message, Scene } from './rabbitmq/scene.ts';
-import { onServer, serverUrl, sleep } from './rabbitmq/server.ts';
-
-const scene = new Scene();
-let crew: Crew | undefined;
-afterEach(async () => {
-  await crew?.end();
-  crew = undefined;
-  await scene.end();
-}, 30_000);
+import { onServers, sleep } from './rabbitmq/server.ts';
 
 /** What becomes of a message stands in its id. */
 function ids(count: number, crashers: number): readonly string[] {
@@ -21,8 +13,16 @@ function ids(count: number, crashers: number): readonly string[] {
   });
 }
 
-await onServer('rabbitmq: kills', () =>
-  describe('processes on one queue of RabbitMQ', () => {
+await onServers('kills', (server) =>
+  describe(`processes on one queue of ${server.name}`, () => {
+    const scene = new Scene(server);
+    let crew: Crew | undefined;
+    afterEach(async () => {
+      await crew?.end();
+      crew = undefined;
+      await scene.end();
+    }, 30_000);
+
     it('lose nothing when they are killed, and quarantine no neighbour of the one that kills them', async () => {
       const all = ids(200, 1);
       const queue = await scene.queue();
@@ -31,7 +31,7 @@ await onServer('rabbitmq: kills', () =>
         queue,
         all.map((id) => message(id)),
       );
-      crew = new Crew(serverUrl, queue, { concurrency: 10, backoff: ['200ms'], timeout: '30s' });
+      crew = new Crew(server.url, queue, { concurrency: 10, backoff: ['200ms'], timeout: '30s' });
       crew.start(2);
       for (let kills = 0; kills < 3; kills++) {
         await sleep(700);
@@ -44,7 +44,7 @@ await onServer('rabbitmq: kills', () =>
         if (dead >= wanted.length && crew.idsOf('end').size >= all.length - wanted.length) break;
         await sleep(200);
       }
-      const letters = await lettersOf(`${queue}.dlq`);
+      const letters = await lettersOf(server, `${queue}.dlq`);
       // n.b. a worker that dies between the confirmed letter and the acknowledgement leaves two of one id.
       expect([...new Set(letters.map(({ message: { id } }) => id))].sort()).toEqual([...wanted].sort());
       expect([...crew.idsOf('end')].sort()).toEqual(all.filter((id) => !wanted.includes(id)).sort());

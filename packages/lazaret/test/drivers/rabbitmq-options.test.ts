@@ -3,7 +3,7 @@ import { rabbitmq } from '../../src/drivers/rabbitmq/index.ts';
 import { loadAmqplib } from '../../src/drivers/rabbitmq/load.ts';
 import { type RabbitmqOptions, readOptions } from '../../src/drivers/rabbitmq/options.ts';
 import { connectError, requestError } from '../../src/drivers/rabbitmq/refusals.ts';
-import { helpersOf, mainQueue } from '../../src/drivers/rabbitmq/topology.ts';
+import { checkName, helpersOf, mainQueue } from '../../src/drivers/rabbitmq/topology.ts';
 import { driverAt } from '../../src/drivers.ts';
 
 const url = 'amqp://localhost';
@@ -157,6 +157,16 @@ describe('the queues of a queue', () => {
     expect(mainQueue('orders', 'quorum', 'graveyard').declaration.arguments['x-dead-letter-routing-key']).toBe(
       'graveyard',
     );
+  });
+
+  it.each([
+    ['', /is empty/],
+    ['é'.repeat(116), /longer than 230 bytes/],
+  ])('need a name that leaves room for theirs: %s', (name, says) => {
+    expect(() => checkName(name)).toThrowError(
+      expect.objectContaining({ code: 'LZ1003', message: expect.stringMatching(says) }),
+    );
+    expect(() => checkName('é'.repeat(115))).not.toThrow();
   });
 
   it('of the classic type have what that type knows', () => {

@@ -1,17 +1,17 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { PublishResult } from '../../src/ports/broker.ts';
 import { header, message, nothingComes, Scene, take, textOf } from './rabbitmq/scene.ts';
-import { freshName, onServer, plainly, sleep } from './rabbitmq/server.ts';
+import { freshName, onServers, sleep } from './rabbitmq/server.ts';
 
-const scene = new Scene();
-afterEach(() => scene.end());
+await onServers('publishing', (server) =>
+  describe(`publishing to ${server.name}`, () => {
+    const scene = new Scene(server);
+    afterEach(() => scene.end());
 
-await onServer('rabbitmq: publishing', () =>
-  describe('publishing to RabbitMQ', () => {
     it('goes by exchange and routing key, and is told where no binding is', async () => {
       const queue = await scene.queue();
       const exchange = freshName();
-      await plainly(async (channel) => {
+      await server.plainly(async (channel) => {
         await channel.assertExchange(exchange, 'topic', { durable: true });
         await channel.bindQueue(queue, exchange, 'order.*');
       });
@@ -26,7 +26,7 @@ await onServer('rabbitmq: publishing', () =>
         exchange,
         'order.paid',
       ]);
-      await plainly((channel) => channel.deleteExchange(exchange));
+      await server.plainly((channel) => channel.deleteExchange(exchange));
     });
 
     it('says of a missing queue and a missing exchange that there is no way, and harms no neighbour', async () => {
@@ -43,7 +43,7 @@ await onServer('rabbitmq: publishing', () =>
 
     it('is refused by a queue that is full', async () => {
       const queue = scene.name();
-      await plainly((channel) =>
+      await server.plainly((channel) =>
         channel.assertQueue(queue, { arguments: { 'x-max-length': 1, 'x-overflow': 'reject-publish' } }),
       );
       const { broker } = await scene.client();
@@ -85,7 +85,7 @@ await onServer('rabbitmq: publishing', () =>
       ).toEqual([expect.objectContaining({ code: 'LZ1004' })]);
       const [soon] = await take(subscription, 1);
       expect(textOf(soon!.message)).toBe('soon');
-      const staged = await plainly((channel) => channel.get(`${queue}.retry.10000`, { noAck: true }));
+      const staged = await server.plainly((channel) => channel.get(`${queue}.retry.10000`, { noAck: true }));
       const dueAt = Number(staged === false ? 0 : staged.properties.headers?.['lazaret-not-before']);
       expect(Math.abs(dueAt - Date.now() - 3_600_000)).toBeLessThan(10_000);
     });

@@ -4,19 +4,19 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { rabbitmq } from '../../src/drivers/rabbitmq/index.ts';
 import { realSystem } from '../../src/system.ts';
 import { Scene } from './rabbitmq/scene.ts';
-import { onServer, plainly, serverUrl } from './rabbitmq/server.ts';
+import { onServers, type Server } from './rabbitmq/server.ts';
 
-const scene = new Scene();
-afterEach(() => scene.end());
-
-function connecting(change: (url: URL) => void): Promise<unknown> {
-  const url = new URL(serverUrl);
+function connecting(server: Server, change: (url: URL) => void): Promise<unknown> {
+  const url = new URL(server.url);
   change(url);
   return rabbitmq({ url: url.toString(), connectTimeout: '1s' }).connect(realSystem);
 }
 
-await onServer('rabbitmq: refusals', () =>
-  describe('a server of RabbitMQ', () => {
+await onServers('refusals', (server) =>
+  describe(server.name, () => {
+    const scene = new Scene(server);
+    afterEach(() => scene.end());
+
     it.each<[what: string, change: (url: URL) => void, code: string, says: RegExp]>([
       [
         'wrong password',
@@ -43,7 +43,7 @@ await onServer('rabbitmq: refusals', () =>
         /cannot be reached: .*ECONNREFUSED/,
       ],
     ])('says one clear thing of a %s', async (_, change, code, says) => {
-      const failing = connecting(change);
+      const failing = connecting(server, change);
       await expect(failing).rejects.toMatchObject({ code });
       await expect(failing).rejects.toThrowError(says);
       await expect(failing).rejects.not.toThrowError(/wrong/);
@@ -52,7 +52,7 @@ await onServer('rabbitmq: refusals', () =>
     it('that says nothing at all is not waited for without end', async () => {
       const silent = createServer(() => undefined).listen(0, '127.0.0.1');
       await once(silent, 'listening');
-      const failing = connecting((url) => {
+      const failing = connecting(server, (url) => {
         url.port = String((silent.address() as AddressInfo).port);
       });
       await expect(failing).rejects.toMatchObject({ code: 'LZ1130' });
@@ -83,7 +83,9 @@ await onServer('rabbitmq: refusals', () =>
     it('consumes a queue as it finds it, and makes what belongs to it', async () => {
       const client = await scene.client();
       const queue = scene.name();
-      await plainly((channel) => channel.assertQueue(queue, { durable: true, arguments: { 'x-max-length': 9 } }));
+      await server.plainly((channel) =>
+        channel.assertQueue(queue, { durable: true, arguments: { 'x-max-length': 9 } }),
+      );
       await client.subscribe(queue);
       const { steps } = await client.broker.provision(queue, {});
       expect(steps.map(({ action, what }) => [action, what])).toEqual([['conflict', queue]]);
@@ -93,7 +95,7 @@ await onServer('rabbitmq: refusals', () =>
     it('makes nothing where it is told not to, and names what is missing', async () => {
       const client = await scene.client({ provision: 'never' });
       const queue = scene.name();
-      await plainly((channel) => channel.assertQueue(queue, { durable: true }));
+      await server.plainly((channel) => channel.assertQueue(queue, { durable: true }));
       const consuming = client.subscribe(queue);
       await expect(consuming).rejects.toMatchObject({ code: 'LZ1302' });
       await expect(consuming).rejects.toThrowError(`'${queue}.dlq', '${queue}.alone', '${queue}.retry.10000'`);
@@ -111,7 +113,7 @@ await onServer('rabbitmq: refusals', () =>
       const client = await scene.client();
       const queue = await scene.queue();
       const subscription = await client.subscribe(queue);
-      await plainly((channel) => channel.deleteQueue(queue));
+      await server.plainly((channel) => channel.deleteQueue(queue));
       const trouble = async () => {
         for (;;) await subscription.pull(1, new AbortController().signal);
       };

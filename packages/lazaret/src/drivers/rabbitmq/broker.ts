@@ -27,7 +27,7 @@ import { create, missingOf, planOf, survey } from './provision.ts';
 import { closedError, codeOf, missingQueue, requestError } from './refusals.ts';
 import { RabbitSubscription } from './subscription.ts';
 import { type Stay, stayFor, type Tier, tierName, tiersOf } from './tiers.ts';
-import { deadLetterQueue, helpersOf, mainQueue } from './topology.ts';
+import { checkName, deadLetterQueue, helpersOf, mainQueue } from './topology.ts';
 import { habitsOf } from './versions.ts';
 
 const ANSWER_WITHIN_MS = 8_000;
@@ -77,6 +77,7 @@ export class RabbitBroker implements Broker {
 
   async subscribe(queue: string, options: SubscribeOptions): Promise<Subscription> {
     this.#checkOpen();
+    checkName(queue);
     this.#refuseForeignOptions(options);
     const connection = await this.#reading();
     const { deadLetter, retryDelaysMs } = options;
@@ -280,6 +281,7 @@ export class RabbitBroker implements Broker {
 
   async provision(queue: string, wanted: QueueWanted): Promise<ProvisionPlan> {
     this.#checkOpen();
+    checkName(queue);
     const { queueType, settleTimeMs } = this.#settings;
     const declared = [mainQueue(queue, queueType, wanted.deadLetter), ...helpersOf(queue, wanted)];
     const found = await survey(this.#system, await this.#reading(), declared);

@@ -5,7 +5,6 @@ import { dialler } from './dial.ts';
 import { loadAmqplib } from './load.ts';
 import { type RabbitmqOptions, readOptions } from './options.ts';
 
-export { type Death, deathsOf } from './deaths.ts';
 export type { RabbitmqOptions } from './options.ts';
 
 /** RabbitMQ where an app takes a broker: `lazaret({ broker: rabbitmq({ url: 'amqp://localhost' }) })`. Needs the package amqplib. */

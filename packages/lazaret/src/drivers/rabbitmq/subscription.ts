@@ -201,7 +201,14 @@ export class RabbitSubscription implements Subscription {
       if (settlement.verb === 'hold') continue;
       if (settlement.verb === 'ack') acked.push(arrival);
       else if (settlement.verb === 'release' && this.#canRequeue(arrival, settlement)) returned.push(arrival);
-      else copying.push({ index, arrival, copy: this.#copyFor(arrival, settlement) });
+      else {
+        try {
+          copying.push({ index, arrival, copy: this.#copyFor(arrival, settlement) });
+        } catch (error) {
+          results[index] = error as Error;
+          continue;
+        }
+      }
       arrival.state = 'settling';
     }
     this.#ack(acked);

@@ -1,3 +1,4 @@
+import { optionError, shown } from '../../core/option-error.ts';
 import type { QueueWanted } from '../../ports/broker.ts';
 import type { QueueDeclaration } from './amqplib.ts';
 import { tiersOf } from './tiers.ts';
@@ -17,6 +18,20 @@ const DELIVERY_LIMIT = 100;
 
 /** n.b. no limit at all is 20 on 4.x, and -1 kills on the first return on 3.10. */
 const NEVER_REACHED = 1_000_000_000;
+
+/** So that the names of its helpers are names, too. */
+const LONGEST_NAME = 230;
+
+/** Throws LZ1003 for a name that AMQP, or the name of a helper, has no room for. */
+export function checkName(queue: string): void {
+  if (queue !== '' && Buffer.byteLength(queue) <= LONGEST_NAME) return;
+  throw optionError(
+    'LZ1003',
+    'queue',
+    `${shown(queue)} is ${queue === '' ? 'empty' : `longer than ${LONGEST_NAME} bytes`}.`,
+    'Give it a shorter name.',
+  );
+}
 
 /** The names of a queue's helpers. */
 export function deadLetterQueue(queue: string, wanted?: string): string {

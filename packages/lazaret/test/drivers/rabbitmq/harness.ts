@@ -13,7 +13,7 @@ import type { System } from '../../../src/ports/system.ts';
 import { realSystem } from '../../../src/system.ts';
 import type { Harness, Letter } from '../../../src/testing/index.ts';
 import { type Detour, detourTo, through } from './detour.ts';
-import { deleteQueues, freshName, plainConnection, serverUrl, sleep } from './server.ts';
+import { freshName, type Server, sleep } from './server.ts';
 
 /** So long the server needs at most to notice that a connection is gone, and to answer what a case asks of it. */
 const LEASE_MS = 600;
@@ -24,8 +24,8 @@ interface Client {
 }
 
 /** A client of its own detour each: it is killed by closing its way to the server, and its timers. */
-export async function rabbitHarness(options: Partial<RabbitmqOptions> = {}): Promise<Harness> {
-  const url = serverUrl;
+export async function rabbitHarness(server: Server, options: Partial<RabbitmqOptions> = {}): Promise<Harness> {
+  const { url } = server;
   const clients = new Map<Broker, Client>();
   const made: string[] = [];
   const owner = await rabbitmq({ url, settleTime: '0s', ...options }).connect(realSystem);
@@ -59,18 +59,18 @@ export async function rabbitHarness(options: Partial<RabbitmqOptions> = {}): Pro
       await (await owner.provision(name, { ordered, retryDelaysMs })).apply();
       return name;
     },
-    letters: (queue) => lettersOf(`${queue}.dlq`),
+    letters: (queue) => lettersOf(server, `${queue}.dlq`),
     async close() {
       await owner.close();
       for (const { detour } of clients.values()) await detour.block();
-      await deleteQueues(made);
+      await server.deleteQueues(made);
     },
   };
 }
 
 /** Takes nothing away: everything is back when the connection ends. */
-export async function lettersOf(queue: string): Promise<readonly Letter[]> {
-  const connection = await plainConnection();
+export async function lettersOf(server: Server, queue: string): Promise<readonly Letter[]> {
+  const connection = await server.connection();
   keepRawProperties((connection as unknown as AmqpConnection).connection);
   const channel = await (connection as unknown as AmqpConnection).createChannel();
   const letters: Letter[] = [];

@@ -5,17 +5,23 @@ import type { Broker, Delivery, OutgoingMessage, SubscribeOptions, Subscription 
 import { realSystem } from '../../../src/system.ts';
 import { type Detour, detourTo, through } from './detour.ts';
 import { mortal } from './harness.ts';
-import { deleteQueues, freshName, serverUrl } from './server.ts';
+import { freshName, type Server } from './server.ts';
 
 /** Clients of the real server, each on a way of its own that can be cut, and the queues that are deleted with it. */
 export class Scene {
+  readonly #server: Server;
   readonly #made: string[] = [];
   readonly #ends: (() => Promise<void>)[] = [];
 
+  constructor(server: Server) {
+    this.#server = server;
+  }
+
   async client(options: Partial<RabbitmqOptions> = {}): Promise<Client> {
-    const detour = await detourTo(serverUrl);
+    const { url } = this.#server;
+    const detour = await detourTo(url);
     const life = { isOver: false };
-    const driver = rabbitmq({ url: through(detour, serverUrl), settleTime: '0s', ...options });
+    const driver = rabbitmq({ url: through(detour, url), settleTime: '0s', ...options });
     const broker = await driver.connect(mortal(realSystem, life));
     this.#ends.push(async () => {
       await broker.close();
@@ -41,7 +47,7 @@ export class Scene {
 
   async end(): Promise<void> {
     for (const end of this.#ends.splice(0)) await end();
-    await deleteQueues(this.#made.splice(0));
+    await this.#server.deleteQueues(this.#made.splice(0));
   }
 }
 

@@ -14,7 +14,7 @@ app.consume(queue, options, async ({ id }, ctx) => {
   await pause(Math.random() * 40);
   if (id.startsWith('crash')) process.kill(process.pid, 'SIGKILL');
   if (id.startsWith('poison')) throw new Poison('it is poison');
-  if (id.startsWith('twice') && ctx.attempt < 3) throw Object.assign(new Error('away'), { code: 'ECONNREFUSED' });
+  if (id.startsWith('twice') && ctx.attempt < 3) throw new Error('not yet');
   note('end', id);
 });
 
