@@ -4,6 +4,7 @@ import type { Broker } from 'lazaret';
 export function leftOpen(broker: Broker): Broker {
   return {
     name: broker.name,
+    ...(broker.shared === undefined ? {} : { shared: broker.shared }),
     subscribe: (queue, options) => broker.subscribe(queue, options),
     capabilities: (queue) => broker.capabilities(queue),
     publish: (to, messages, options) => broker.publish(to, messages, options),
