@@ -21,6 +21,7 @@ Examples:
   $ lazaret run handler.mjs --input orders.ndjson            real lines through your handler
   $ lazaret messages ls --db orders.db                       what is in the quarantine, and why
   $ lazaret messages ls --db orders.db | lazaret messages release - --db orders.db
+  $ lazaret queues pause orders --for 30m --why 'INC-42'     stop it now, and let it go on by itself
 
 Exit codes: 0 done, also when nothing matched · 1 failed · 2 usage · 3 not found · 7 partly done · 130 interrupted`;
 

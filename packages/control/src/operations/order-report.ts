@@ -58,7 +58,7 @@ export async function give(
 }
 
 /** What is told of an order that was given, or of one that lifted another. */
-export async function reportOf(
+async function reportOf(
   services: Services,
   queue: string,
   order: StandingOrder,

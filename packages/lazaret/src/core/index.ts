@@ -5,8 +5,6 @@ export { type Batch, type BatchOptions, batchOptions } from './batch-options.ts'
 export {
   type BreakerOrderOptions,
   breakerOrder,
-  checkEnd,
-  dependencyIn,
   type EndOptions,
   type OrderOptions,
   pauseOrder,
