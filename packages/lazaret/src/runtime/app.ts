@@ -15,6 +15,7 @@ import {
 import { didYouMean } from '../core/did-you-mean.ts';
 import { parseDuration } from '../core/duration.ts';
 import { LazaretError } from '../core/errors.ts';
+import { type LimitReach, limitsSentence } from '../core/limits-sentence.ts';
 import { shown } from '../core/option-error.ts';
 import { givenOptions } from '../core/option-values.ts';
 import type { ConsumeOptions, IsolateOptions } from '../core/options.ts';
@@ -145,7 +146,10 @@ export interface App<Queues extends object = Record<string, unknown>> {
   on<E extends EventName>(name: E, listener: Listener<E>): () => void;
   /** What every queue does right now, and what is wrong with it. A queue is listed from `start` on. */
   health(): Health;
-  /** The timetable of a queue's messages as text: attempts, waits, and what is never retried. Throws LZ1054 where it is not registered. */
+  /**
+   * The timetable of a queue's messages as text: attempts, waits, and what is never retried; and its limits, with whether they hold for all
+   * processes together, once it has started. Throws LZ1054 where it is not registered.
+   */
   describe(queue: keyof Queues & string): string;
 }
 
@@ -162,6 +166,7 @@ export function createApp(setup: AppSetup): AnyApp {
   let connection: Promise<Broker> | undefined;
   let stopping: Promise<StopCounts> | undefined;
   let mayExit: Cancel | undefined;
+  let reach: LimitReach = 'unknown';
 
   const broker = (): Promise<Broker> => {
     if (state === 'stopped') throw notNow('the app is stopped', 'Make another app with lazaret().');
@@ -207,6 +212,7 @@ export function createApp(setup: AppSetup): AnyApp {
   /** A stop that comes in between ends it: what is started by then is the stop's to end. */
   const startAll = async (): Promise<void> => {
     const around = { broker: await broker(), system, events, solo };
+    reach = around.broker.shared === undefined ? 'each' : 'together';
     for (const { make } of consumers.values()) {
       if (stopping !== undefined) break;
       const consumer = make(around);
@@ -320,7 +326,8 @@ export function createApp(setup: AppSetup): AnyApp {
     describe(queue) {
       const found = consumers.get(queue);
       if (found === undefined) throw notRegistered(queue, [...consumers.keys()]);
-      return renderTimetable(timetable(found.policy));
+      const limits = limitsSentence(found.policy, reach);
+      return [renderTimetable(timetable(found.policy)), ...(limits === undefined ? [] : [limits])].join('\n');
     },
   };
   return app;

@@ -221,3 +221,24 @@ describe('a store that is away', () => {
     await app.stop();
   });
 });
+
+describe('the timetable of a queue', () => {
+  it('says for whom its rate holds, as soon as the broker is known', async () => {
+    const stage = scene();
+    const limitsOf = async (wrap?: (broker: Broker) => Broker) => {
+      const { app } = stage.process('5s', wrap);
+      app.consume('orders', { rateLimit: '5/s' }, () => {});
+      const before = app.describe('orders').split('\n').at(-1);
+      await stage.run(app.start());
+      const after = app.describe('orders').split('\n').at(-1);
+      await app.stop();
+      return [before, after];
+    };
+    expect(await limitsOf()).toEqual([
+      expect.stringContaining('else in each'),
+      expect.stringMatching(/all of them together$/),
+    ]);
+    const alone = await limitsOf((broker) => over(broker, { shared: undefined as never }));
+    expect(alone[1]).toContain('in each of them (this broker shares nothing');
+  });
+});
