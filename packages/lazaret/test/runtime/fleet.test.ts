@@ -156,7 +156,7 @@ describe('a rate over several processes', () => {
     },
   );
 
-  it.each(['slow', 'lostReplies'] as const)(
+  it.each(['slow', 'lateSwaps', 'lostReplies'] as const)(
     'is never exceeded by a store with %s, and messages flow',
     async (fault) => {
       const stage = scene();
@@ -164,9 +164,10 @@ describe('a rate over several processes', () => {
       const all = [await join(stage, OPTIONS), await join(stage, OPTIONS)];
       for (const { store } of all) store().fault = fault;
       await stage.system.advance(20_000);
-      const started = all.flatMap(({ starts }) => starts).length;
-      expect(started).toBeLessThanOrEqual(2_050);
-      expect(started).toBeGreaterThan(400);
+      const starts = all.flatMap((one) => one.starts);
+      expect(starts.length).toBeLessThanOrEqual(2_050);
+      const flow = Array.from({ length: 16 }, (_, n) => between(starts, 4_000 + n * 1_000, 5_000 + n * 1_000));
+      expect(Math.min(...flow)).toBeGreaterThan(20);
       for (const { app } of all) await stage.run(app.stop(), 30_000);
     },
   );
@@ -223,11 +224,10 @@ describe('a concurrency over several processes', () => {
     const handle = () => wait(stage, 100);
     const [idle, busy] = [await join(stage, OPTIONS, handle), await join(stage, OPTIONS, handle)];
     await stage.system.advance(3_000);
-    await stage.run(idle.app.stop(), 2_000);
+    await stage.run(idle.app.stop(), 50);
     await fill(stage, 1_000);
-    await stage.system.advance(3_000);
-    busy.most = 0;
-    await stage.system.advance(2_000);
+    // A lease that nobody gave back would hold for three seconds more.
+    await stage.system.advance(2_500);
     expect(busy.most).toBe(10);
     await stage.run(busy.app.stop(), 5_000);
   });

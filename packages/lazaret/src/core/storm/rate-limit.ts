@@ -82,15 +82,15 @@ export class RateLimit {
     return { rate: this.#rate, have: this.#purse ?? 0, spent: this.#spent, short: this.#short };
   }
 
-  /** A new slice, for which a loan is asked for: its own bucket gives none any more. `back` go back, what was used is counted anew. */
+  /** A new slice, for which a loan is asked for. Of what was lent `back` goes back, and what is used is counted anew. */
   beginSlice(back: number, nextAt: number): void {
-    this.#purse = (this.#purse ?? 0) - back;
+    if (this.#purse !== undefined) this.#purse -= back;
     this.#loanAt = nextAt;
     this.#spent = 0;
     this.#short = 0;
   }
 
-  /** So many more, from all processes' tokens, which are asked again at `nextAt`. */
+  /** So many more, from all processes' tokens, which are asked again at `nextAt`; its own bucket gives none any more. */
   lend(tokens: number, nextAt: number): void {
     this.#purse = (this.#purse ?? 0) + tokens;
     this.#loanAt = nextAt;
