@@ -3,12 +3,12 @@ import type { Message } from '../../../src/core/message.ts';
 import { headerText } from '../../../src/core/message.ts';
 import type { AmqpConnection } from '../../../src/drivers/rabbitmq/amqplib.ts';
 import { arrived } from '../../../src/drivers/rabbitmq/arrived.ts';
-import { type RabbitmqOptions, rabbitmq } from '../../../src/drivers/rabbitmq/index.ts';
+import { rabbitmq } from '../../../src/drivers/rabbitmq/index.ts';
 import { helpersOf } from '../../../src/drivers/rabbitmq/topology.ts';
 import { timestamp, writeProperties } from '../../../src/drivers/rabbitmq/wire/properties.ts';
 import { sized, writeField } from '../../../src/drivers/rabbitmq/wire/table.ts';
 import { keepRawProperties } from '../../../src/drivers/rabbitmq/wire/tap.ts';
-import type { Broker } from '../../../src/ports/broker.ts';
+import type { Broker, QueueWanted } from '../../../src/ports/broker.ts';
 import type { System } from '../../../src/ports/system.ts';
 import { realSystem } from '../../../src/system.ts';
 import type { Harness, Letter } from '../../../src/testing/index.ts';
@@ -23,12 +23,38 @@ interface Client {
   readonly life: { isOver: boolean };
 }
 
+/** Who makes the queues of all cases, and deletes them: for each case anew it would take longer than most cases do. */
+export class Owner {
+  readonly server: Server;
+  readonly #broker: Promise<Broker>;
+  readonly #deleting: Promise<void>[] = [];
+
+  constructor(server: Server) {
+    this.server = server;
+    this.#broker = rabbitmq({ url: server.url, settleTime: '0s' }).connect(realSystem);
+  }
+
+  async make(queue: string, wanted: QueueWanted): Promise<void> {
+    await (await (await this.#broker).provision(queue, wanted)).apply();
+  }
+
+  /** Nobody has to wait for it. */
+  discard(queues: readonly string[]): void {
+    if (queues.length > 0) this.#deleting.push(this.server.deleteQueues(queues));
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.#deleting);
+    await (await this.#broker).close();
+  }
+}
+
 /** A client of its own detour each: it is killed by closing its way to the server, and its timers. */
-export async function rabbitHarness(server: Server, options: Partial<RabbitmqOptions> = {}): Promise<Harness> {
+export async function rabbitHarness(owner: Owner): Promise<Harness> {
+  const { server } = owner;
   const { url } = server;
   const clients = new Map<Broker, Client>();
   const made: string[] = [];
-  const owner = await rabbitmq({ url, settleTime: '0s', ...options }).connect(realSystem);
 
   return {
     system: realSystem,
@@ -37,7 +63,7 @@ export async function rabbitHarness(server: Server, options: Partial<RabbitmqOpt
     async broker() {
       const detour = await detourTo(url);
       const life = { isOver: false };
-      const driver = rabbitmq({ url: through(detour, url), settleTime: '0s', ...options });
+      const driver = rabbitmq({ url: through(detour, url), settleTime: '0s' });
       const broker = await driver.connect(mortal(realSystem, life));
       clients.set(broker, { detour, life });
       return broker;
@@ -56,14 +82,13 @@ export async function rabbitHarness(server: Server, options: Partial<RabbitmqOpt
     async queue({ ordered, retryDelaysMs }) {
       const name = freshName();
       made.push(name, ...helpersOf(name, { retryDelaysMs }).map((helper) => helper.name));
-      await (await owner.provision(name, { ordered, retryDelaysMs })).apply();
+      await owner.make(name, { ordered, retryDelaysMs });
       return name;
     },
     letters: (queue) => lettersOf(server, `${queue}.dlq`),
     async close() {
-      await owner.close();
       for (const { detour } of clients.values()) await detour.block();
-      await server.deleteQueues(made);
+      owner.discard(made);
     },
   };
 }
