@@ -100,6 +100,21 @@ await onServers('publishing', (server) =>
       expect(Buffer.from(large!.message.body!).equals(body)).toBe(true);
     });
 
+    it('is told which message is too large, and sends those behind it all the same', async () => {
+      const queue = await scene.queue();
+      const client = await scene.client();
+      const huge = { id: 'huge', body: Buffer.alloc(17 * 2 ** 20) };
+      const copies = await client.subscribe(queue);
+      await client.broker.publish(queue, [message('in hand')]);
+      const [delivery] = await take(copies, 1);
+      const publishing = client.broker.publish(queue, [huge, message('behind')]);
+      const settled = copies.settle([{ delivery: delivery!, verb: 'retry', delayMs: 0 }]);
+      const [result, ...rest] = await publishing;
+      if (server.name === 'RabbitMQ 4') expect(result).toMatchObject({ code: 'LZ1119' });
+      else expect(result).toBe('done');
+      expect([rest, await settled]).toEqual([['done'], ['done']]);
+    });
+
     it('waits for a connection that comes back, and says so where none does', async () => {
       const queue = await scene.queue();
       const client = await scene.client({ confirmTimeout: '500ms' });

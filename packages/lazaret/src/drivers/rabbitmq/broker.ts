@@ -187,10 +187,17 @@ export class RabbitBroker implements Broker {
     return results;
   }
 
+  /** What could not be written, or was not looked at, is sent again while there is time. */
   async #sendSoon(parcels: readonly Parcel[]): Promise<readonly Sent[]> {
-    if (!this.#callers.isReady) await this.#callers.ready(this.#settings.confirmTimeoutMs);
-    this.#checkOpen();
-    return this.#callers.send(parcels);
+    const endAt = this.#system.monotonic() + this.#settings.confirmTimeoutMs;
+    const results = [...(await this.#callers.send(parcels))];
+    for (;;) {
+      const unsent = parcels.flatMap((_, index) => (results[index] === 'unsent' ? [index] : []));
+      if (unsent.length === 0 || !(await this.#callers.ready(endAt - this.#system.monotonic()))) return results;
+      this.#checkOpen();
+      const sent = await this.#callers.send(unsent.map((index) => parcels[index]!));
+      for (const [at, index] of unsent.entries()) results[index] = sent[at]!;
+    }
   }
 
   #notSent(): LazaretError {
@@ -295,6 +302,7 @@ export class RabbitBroker implements Broker {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#callers.end();
     await Promise.all([...this.#subscriptions].map((subscription) => subscription.close()));
     await Promise.all([this.#intake.close(), this.#outgoing.close()]);
   }

@@ -63,13 +63,7 @@ export class Outlet implements LinkUser {
   // --- the connection ---------------------------------------------------------------------------------------------------
 
   async up(connection: AmqpConnection): Promise<void> {
-    const opened = await openChannel(this.#system, connection, 'confirming');
-    const { channel } = opened;
-    const open: Open = { connection, number: channel.ch, frameMax: connection.connection.frameMax };
-    channel.on('return', (message) => this.#returned(message));
-    channel.on('ack', (confirm) => this.#confirmed(confirm, 'done'));
-    channel.on('nack', (confirm) => this.#confirmed(confirm, 'refused'));
-    opened.onEnd((why) => this.#ended(open, why));
+    this.#isBlocked = false;
     connection.on('blocked', () => {
       this.#isBlocked = true;
     });
@@ -77,14 +71,24 @@ export class Outlet implements LinkUser {
       this.#isBlocked = false;
       this.#wake();
     });
-    this.#isBlocked = false;
+    await this.#openOn(connection);
+  }
+
+  async #openOn(connection: AmqpConnection): Promise<void> {
+    const opened = await openChannel(this.#system, connection, 'confirming');
+    const { channel } = opened;
+    const open: Open = { connection, number: channel.ch, frameMax: connection.connection.frameMax };
+    channel.on('return', (message) => this.#returned(message));
+    channel.on('ack', (confirm) => this.#confirmed(confirm, 'done'));
+    channel.on('nack', (confirm) => this.#confirmed(confirm, 'refused'));
+    opened.onEnd((why) => this.#ended(open, why));
     this.#sequence = 0;
     this.#open = open;
     this.#wake();
   }
 
   #wake(): void {
-    for (const answer of [...this.#waiting]) answer();
+    if (this.isReady) for (const answer of [...this.#waiting]) answer();
   }
 
   down(): void {
@@ -92,13 +96,31 @@ export class Outlet implements LinkUser {
     this.#forget(() => 'unknown');
   }
 
-  /** The server closed the channel: something that was sent on it is to blame. */
+  /** The server closed the channel over something that was sent on it. What was sent after that it has not looked at. */
   #ended(open: Open, why: Error | undefined): void {
     if (open !== this.#open) return;
     this.#open = undefined;
-    this.#forget(({ body }) => tooLarge(body, why) ?? 'unknown');
-    // n.b. a channel alone would do; but a connection anew is the way that is walked anyway, and this is rare.
-    this.#link.abandon(open.connection, why ?? new Error('the publishing channel was closed'));
+    let guilty: Error | undefined;
+    this.#forget(({ body }) => {
+      if (guilty !== undefined) return 'unsent';
+      guilty = tooLarge(body, why);
+      return guilty ?? 'unknown';
+    });
+    void this.#openAnew(open.connection);
+  }
+
+  async #openAnew(connection: AmqpConnection): Promise<void> {
+    if (this.#link.connection !== connection) return;
+    try {
+      await this.#openOn(connection);
+    } catch (error) {
+      this.#link.abandon(connection, error as Error);
+    }
+  }
+
+  /** Nobody waits any longer to send something. */
+  end(): void {
+    for (const answer of [...this.#waiting]) answer();
   }
 
   // --- sending ----------------------------------------------------------------------------------------------------------

@@ -323,11 +323,11 @@ export class RabbitSubscription implements Subscription {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#close_();
+    this.#closing ??= this.#leave();
     return this.#closing;
   }
 
-  async #close_(): Promise<void> {
+  async #leave(): Promise<void> {
     this.#lane.stop();
     this.#pulls.end();
     await this.#consumer.credit(0).catch(() => undefined);

@@ -8,10 +8,6 @@ export interface Detour {
   cut(): void;
   /** Ends every connection and takes no more. */
   block(): Promise<void>;
-  /** Bytes from the client are kept back from now on, or handed on again. */
-  hold(isHeld: boolean): void;
-  /** Told of every piece that the client sends. */
-  onSent(listener: ((bytes: Buffer) => void) | undefined): void;
   /** Nothing that the server says reaches the client from now on. */
   deafen(isDeaf: boolean): void;
 }
@@ -19,7 +15,6 @@ export interface Detour {
 export async function detourTo(url: string): Promise<Detour> {
   const { hostname, port } = new URL(url);
   const pairs = new Set<readonly [Socket, Socket]>();
-  let listener: ((bytes: Buffer) => void) | undefined;
   let isDeaf = false;
   const server: Server = createServer({ noDelay: true }, (near) => {
     const far = connect({ host: hostname, port: Number(port || 5672), noDelay: true });
@@ -30,10 +25,7 @@ export async function detourTo(url: string): Promise<Detour> {
       near.destroy();
       far.destroy();
     };
-    near.on('data', (bytes: Buffer) => {
-      listener?.(bytes);
-      far.write(bytes);
-    });
+    near.on('data', (bytes: Buffer) => far.write(bytes));
     far.on('data', (bytes: Buffer) => {
       if (!isDeaf) near.write(bytes);
     });
@@ -57,12 +49,6 @@ export async function detourTo(url: string): Promise<Detour> {
     async block() {
       server.close();
       cut();
-    },
-    hold: (isHeld) => {
-      for (const [near] of pairs) isHeld ? near.pause() : near.resume();
-    },
-    onSent: (told) => {
-      listener = told;
     },
     deafen: (isNow) => {
       isDeaf = isNow;
