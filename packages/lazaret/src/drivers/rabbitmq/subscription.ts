@@ -14,14 +14,14 @@ import { Consumer } from './consumer.ts';
 import { type Copied, type Copy, sendCopies } from './copier.ts';
 import { LaneWatch } from './lane-watch.ts';
 import type { Link } from './link.ts';
-import { letterProperties, retryProperties } from './outgoing.ts';
 import type { Outlet } from './outlet.ts';
-import { parcelTo } from './parcel.ts';
 import { Pulls } from './pulls.ts';
 import { closedError, requestError } from './refusals.ts';
-import { stayFor, type Tier } from './tiers.ts';
+import { type Places, replacementFor, suspectFor } from './replacement.ts';
+import type { Tier } from './tiers.ts';
 import { deadLetterQueue, laneOf } from './topology.ts';
 import type { Habits } from './versions.ts';
+import { within } from './within.ts';
 
 /** What a subscription needs of its broker. */
 export interface Parts {
@@ -42,6 +42,7 @@ export interface Parts {
 const NOTHING: readonly never[] = Object.freeze([]);
 /** An outage that lasts longer is told to whoever pulls. */
 const PATIENCE_MS = 5_000;
+const CANCEL_WITHIN_MS = 2_000;
 
 /** Of one arrival: where its copy goes, until then. */
 interface Copying {
@@ -57,6 +58,7 @@ export class RabbitSubscription implements Subscription {
   readonly #pulls: Pulls<Delivery>;
   readonly #lane: LaneWatch;
   readonly #common: HandOut;
+  readonly #places: Places;
   readonly #handedOut = new Set<Arrival>();
   #buffer: Arrival[] = [];
   #closing: Promise<void> | undefined;
@@ -70,10 +72,16 @@ export class RabbitSubscription implements Subscription {
       maxAttempts: options.maxAttempts,
       consumerTimeoutMs: parts.consumerTimeoutMs,
     };
+    this.#places = {
+      queue,
+      letters: deadLetterQueue(queue, options.deadLetter),
+      lane: laneOf(queue),
+      tiers: parts.tiers,
+    };
     this.#pulls = new Pulls(system, (max) => this.#take(max));
     this.#lane = new LaneWatch(
       system,
-      () => parts.depth(laneOf(queue)),
+      () => parts.depth(this.#places.lane),
       (waiting) => options.suspects(waiting),
     );
     this.#consumer = new Consumer(system, intake, queue, options.prefetch, {
@@ -111,7 +119,7 @@ export class RabbitSubscription implements Subscription {
   async alone(signal: AbortSignal): Promise<Delivery | undefined> {
     if (this.#closing !== undefined) return this.#refuse();
     if (signal.aborted) return undefined;
-    const arrival = await this.#consumer.fetch(laneOf(this.#parts.queue));
+    const arrival = await this.#consumer.fetch(this.#places.lane);
     this.#lane.look();
     if (arrival === undefined) return undefined;
     const { system } = this.#parts;
@@ -156,19 +164,19 @@ export class RabbitSubscription implements Subscription {
 
   /** Into the lane, where nobody else is near when it runs. Where that cannot be, it runs like others. */
   async #setAside(arrival: Arrival): Promise<void> {
-    const { system, outlet, queue } = this.#parts;
+    const { system, outlet } = this.#parts;
     arrival.state = 'settling';
-    const copy = this.#retry(arrival, toDelivery(arrival, this.#common, system.now(), 0), laneOf(queue), 0, undefined);
-    const [copied] = await sendCopies(system, outlet, [copy]);
-    if (!arrival.isOurs) return;
+    const delivery = toDelivery(arrival, this.#common, system.now(), 0);
+    const parcel = suspectFor(arrival, delivery, this.#places, system);
+    const [copied] = await sendCopies(system, outlet, [{ parcel, isWanted: () => arrival.isOurs }]);
     if (copied === 'done') {
       this.#ack([arrival]);
       this.#lane.look();
-      return;
+    } else if (arrival.isOurs) {
+      arrival.state = 'buffered';
+      this.#buffer.push(arrival);
+      this.#pulls.wake();
     }
-    arrival.state = 'buffered';
-    this.#buffer.push(arrival);
-    this.#pulls.wake();
   }
 
   /** Buffered ones were in nobody's hands. */
@@ -186,6 +194,7 @@ export class RabbitSubscription implements Subscription {
 
   settle(batch: readonly Settlement[]): Promise<readonly SettleResult[]> {
     if (this.#closing !== undefined) return this.#refuse();
+    const { system } = this.#parts;
     const results = new Array<SettleResult>(batch.length);
     const acked: Arrival[] = [];
     const returned: Arrival[] = [];
@@ -203,7 +212,8 @@ export class RabbitSubscription implements Subscription {
       else if (settlement.verb === 'release' && this.#canRequeue(arrival, settlement)) returned.push(arrival);
       else {
         try {
-          copying.push({ index, arrival, copy: this.#copyFor(arrival, settlement) });
+          const parcel = replacementFor(arrival, settlement, this.#places, system);
+          copying.push({ index, arrival, copy: { parcel, isWanted: () => arrival.isOurs } });
         } catch (error) {
           results[index] = error as Error;
           continue;
@@ -240,50 +250,6 @@ export class RabbitSubscription implements Subscription {
   ): boolean {
     if (delayMs > 0 || notBefore !== undefined) return false;
     return this.#parts.habits().requeueIsFree || (!isAlone && returns.failed === 0);
-  }
-
-  #copyFor(
-    arrival: Arrival,
-    settlement: Extract<Settlement, { readonly verb: 'retry' | 'release' | 'deadLetter' }>,
-  ): Copy {
-    const { system, queue, options } = this.#parts;
-    const { delivery } = settlement;
-    switch (settlement.verb) {
-      case 'retry':
-        return this.#retry(arrival, delivery, queue, settlement.delayMs, settlement.notBefore, 1);
-      case 'release': {
-        // n.b. without a delay a suspect was not tried, so it stays one.
-        const to = arrival.isAlone && settlement.delayMs === 0 ? laneOf(queue) : queue;
-        return this.#retry(arrival, delivery, to, settlement.delayMs, settlement.notBefore);
-      }
-      case 'deadLetter': {
-        const id = delivery.message.id ?? system.id();
-        const properties = letterProperties(delivery, arrival.origin, settlement.evidence, id);
-        const to = deadLetterQueue(queue, options.deadLetter);
-        return { parcel: parcelTo('', to, properties, delivery.message.body), isWanted: () => arrival.isOurs };
-      }
-    }
-  }
-
-  #retry(
-    arrival: Arrival,
-    delivery: Delivery,
-    to: string,
-    delayMs: number,
-    notBefore: number | undefined,
-    charge: 0 | 1 = 0,
-  ): Copy {
-    const { system, tiers } = this.#parts;
-    const { message, attempt, firstSeenAt } = delivery;
-    const { tier, restMs } = stayFor(tiers, delayMs, system.random());
-    const dueAt = restMs > 0 ? Math.max(notBefore ?? 0, system.now() + delayMs) : notBefore;
-    const properties = retryProperties(delivery, arrival.origin, {
-      id: message.id ?? system.id(),
-      attempt: attempt + charge,
-      firstSeenAt,
-      notBefore: dueAt,
-    });
-    return { parcel: parcelTo('', tier?.name ?? to, properties, message.body), isWanted: () => arrival.isOurs };
   }
 
   #ack(arrivals: readonly Arrival[]): void {
@@ -330,7 +296,8 @@ export class RabbitSubscription implements Subscription {
   async #leave(): Promise<void> {
     this.#lane.stop();
     this.#pulls.end();
-    await this.#consumer.credit(0).catch(() => undefined);
+    const cancelling = this.#consumer.credit(0);
+    await within(this.#parts.system, CANCEL_WITHIN_MS, cancelling, () => new Error('no answer')).catch(() => undefined);
     this.#giveBack(this.#buffer.splice(0));
     await this.#consumer.end();
     this.#handedOut.clear();

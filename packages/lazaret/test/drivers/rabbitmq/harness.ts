@@ -40,7 +40,10 @@ export class Owner {
 
   /** Nobody has to wait for it. */
   discard(queues: readonly string[]): void {
-    if (queues.length > 0) this.#deleting.push(this.server.deleteQueues(queues));
+    if (queues.length === 0) return;
+    const deleting = this.server.deleteQueues(queues);
+    deleting.catch(() => undefined);
+    this.#deleting.push(deleting);
   }
 
   async end(): Promise<void> {
