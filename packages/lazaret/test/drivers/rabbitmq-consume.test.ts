@@ -141,6 +141,19 @@ await onServers('consuming', (server) =>
       expect([delivery!.attempt, client.suspects]).toEqual([1, 0]);
     });
 
+    it('makes none of it in a classic queue either, which counts nothing', async () => {
+      const queue = scene.name();
+      const client = await scene.client({ provision: 'all', queueType: 'classic' });
+      const subscription = await client.subscribe(queue);
+      expect(subscription.capabilities.crashEvidence).toBe('flag');
+      await client.broker.publish(queue, [message('patient')]);
+      for (let n = 0; n < 3; n++) {
+        const [delivery] = await take(subscription, 1);
+        await subscription.settle([{ delivery: delivery!, verb: 'release', delayMs: 0 }]);
+      }
+      expect((await take(subscription, 1))[0]!.attempt).toBe(1);
+    });
+
     it('gives back what waited here for half of the time that the server has for it', async () => {
       const queue = await scene.queue();
       const patient = await scene.client();

@@ -24,8 +24,14 @@ export function dialler(amqplib: Amqplib, settings: RabbitmqSettings, system: Sy
       return connection;
     } catch (error) {
       // n.b. one that still opens belongs to nobody.
-      dialling.then((connection) => connection.close()).catch(() => undefined);
+      dialling.then(abandon).catch(() => undefined);
       throw connectError(error, place);
     }
   };
+}
+
+/** n.b. an error that nobody listens to ends the process. */
+function abandon(connection: AmqpConnection): Promise<void> {
+  connection.on('error', () => undefined);
+  return connection.close();
 }

@@ -243,12 +243,12 @@ export class RabbitSubscription implements Subscription {
     return results;
   }
 
-  /** A return that nobody counts, or the first one: the second makes a suspect. Nothing can be written to what is given back so. */
+  /** A return that nobody counts, or the first one: what makes a suspect goes as a copy. Nothing can be written to what is given back so. */
   #canRequeue(
     { isAlone, returns }: Arrival,
     { delayMs, notBefore }: { readonly delayMs: number; readonly notBefore?: number },
   ): boolean {
-    if (delayMs > 0 || notBefore !== undefined) return false;
+    if (delayMs > 0 || notBefore !== undefined || this.capabilities.crashEvidence === 'flag') return false;
     return this.#parts.habits().requeueIsFree || (!isAlone && returns.failed === 0);
   }
 
