@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import type { AmqpConnection, Amqplib } from '../../src/drivers/rabbitmq/amqplib.ts';
+import { dialler } from '../../src/drivers/rabbitmq/dial.ts';
 import { rabbitmq } from '../../src/drivers/rabbitmq/index.ts';
 import { loadAmqplib } from '../../src/drivers/rabbitmq/load.ts';
 import { type RabbitmqOptions, readOptions } from '../../src/drivers/rabbitmq/options.ts';
 import { connectError, requestError } from '../../src/drivers/rabbitmq/refusals.ts';
 import { checkName, helpersOf, mainQueue } from '../../src/drivers/rabbitmq/topology.ts';
 import { driverAt } from '../../src/drivers.ts';
+import { ManualSystem } from '../../src/testing/manual-system.ts';
 
 const url = 'amqp://localhost';
 
@@ -82,6 +85,43 @@ describe('the client', () => {
     const client = { connect: () => Promise.reject(new Error('not now')) };
     expect(await loadAmqplib(async () => client)).toBe(client);
     expect(await loadAmqplib(async () => ({ default: client }))).toBe(client);
+  });
+});
+
+describe('a connection', () => {
+  it('is made without delay, with an end to its patience, and as TLS is told to', async () => {
+    const asked: object[] = [];
+    const client: Amqplib = {
+      connect: (_, options) => {
+        asked.push(options);
+        return Promise.reject(new Error('connect ECONNREFUSED'));
+      },
+    };
+    const settings = readOptions({ url, connectTimeout: '2s', tls: { ca: 'a certificate' } });
+    await expect(dialler(client, settings, new ManualSystem())()).rejects.toMatchObject({ code: 'LZ1130' });
+    expect(asked).toEqual([expect.objectContaining({ noDelay: true, timeout: 2_000, ca: 'a certificate' })]);
+  });
+
+  it('that never comes is given up, and closed when it comes after all', async () => {
+    const system = new ManualSystem();
+    let come: (connection: AmqpConnection) => void = () => undefined;
+    const coming = new Promise<AmqpConnection>((resolve) => {
+      come = resolve;
+    });
+    const client: Amqplib = { connect: () => coming };
+    const dialled = dialler(client, readOptions({ url }), system)();
+    const refused = expect(dialled).rejects.toMatchObject({ code: 'LZ1130' });
+    await system.advance(6_000);
+    await refused;
+    let isClosed = false;
+    come({
+      on: () => undefined,
+      close: async () => {
+        isClosed = true;
+      },
+    } as unknown as AmqpConnection);
+    await system.advance(0);
+    expect(isClosed).toBe(true);
   });
 });
 

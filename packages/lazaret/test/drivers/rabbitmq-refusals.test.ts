@@ -80,6 +80,18 @@ await onServers('refusals', (server) =>
       expect((await client.broker.provision(queue, { retryDelaysMs: [20_000] })).steps).toEqual([]);
     });
 
+    it('leaves alone for a while what it has just made', async () => {
+      const { broker } = await scene.client({ settleTime: '400ms' });
+      const queue = scene.name();
+      const plan = await broker.provision(queue, {});
+      const since = performance.now();
+      await plan.apply();
+      expect(performance.now() - since).toBeGreaterThan(395);
+      const again = performance.now();
+      await (await broker.provision(queue, {})).apply();
+      expect(performance.now() - again).toBeLessThan(350);
+    });
+
     it('consumes a queue as it finds it, and makes what belongs to it', async () => {
       const client = await scene.client();
       const queue = scene.name();
