@@ -6,9 +6,9 @@ import { progressOn } from './cli/progress.ts';
 import { shellLine } from './cli/shell-line.ts';
 import type { Output } from './cli/sink.ts';
 import { consumeOptions } from './operations/consume-flags.ts';
-import type { Static } from './operations/operation.ts';
+import type { JsonSchema, Static } from './operations/operation.ts';
 import { refuse } from './operations/refusal.ts';
-import { armsOf } from './simulate/arms.ts';
+import { type Arm, armsOf } from './simulate/arms.ts';
 import { CLIENT_TIMEOUT_MS, DEGRADED, type Plan, SCENARIOS, setupsOf } from './simulate/plan.ts';
 import type { reportPage } from './simulate/report-page.ts';
 import { headline, premise } from './simulate/sentences.ts';
@@ -92,15 +92,14 @@ async function act(flags: SimulateFlags, { json }: Globals, around: SimulateArou
   const yours = await yourOptions(flags, around);
   const plan = planOf(flags, yours);
   const arms = armsOf(plan.concurrency, yours);
-  const policies = arms.map(({ policy }) => policy);
-  const runs = await runsOf(plan, policies, around);
+  const runs = await runsOf(plan, arms, around);
   const summaries = arms.map((arm, at) => summaryOf(arm, runs[at]!));
   const simulated: Simulated = {
     scenario: plan.scenario,
     premise: premise(plan),
     headline: headline(plan, summaries),
     arms: summaries,
-    findings: examine(consumerPolicy(policies.at(-1)), {
+    findings: examine(consumerPolicy(arms.at(-1)!.policy), {
       instances: plan.instances,
       degradedPerSecond: DEGRADED,
       clientTimeoutMs: CLIENT_TIMEOUT_MS,
@@ -126,6 +125,7 @@ function planOf(flags: SimulateFlags, yours: ConsumeOptions | undefined): Plan {
     concurrency: flags.concurrency ?? yours?.concurrency ?? CONCURRENCY,
     seed,
     seeds,
+    tirelessSeeds: full ? 1 : seeds,
   };
 }
 
@@ -158,14 +158,15 @@ async function parsed(file: string, readText: SimulateAround['readText']): Promi
   }
 }
 
-/** For each policy its runs, one for each seed. */
-async function runsOf(plan: Plan, policies: readonly ConsumeOptions[], around: SimulateAround) {
+/** For each arm its runs, one for each seed. */
+async function runsOf(plan: Plan, arms: readonly Arm[], around: SimulateAround) {
   const run = around.runAll ?? (await import('./simulate/threads.ts')).runAll;
   const progress = await progressOn(around.output.stderr, 'runs', around.monotonic);
-  const setups = setupsOf(plan, policies);
+  const setups = arms.map((arm) => setupsOf(plan, arm));
+  const all = setups.flat();
   try {
-    const runs = await run(setups, (done) => progress.at(done, setups.length));
-    return policies.map((_, at) => runs.slice(at * plan.seeds, (at + 1) * plan.seeds));
+    const runs = [...(await run(all, (done) => progress.at(done, all.length)))];
+    return setups.map(({ length }) => runs.splice(0, length));
   } finally {
     progress.end();
   }
@@ -189,8 +190,12 @@ function pageOf(
   });
 }
 
+/** What makes the same figures again: all that is not as by default, but for where they were written. */
 function commandLine(flags: SimulateFlags): string {
-  const words = Object.entries(flags).flatMap(([name, value]) => {
+  const { out: _, ...said } = flags;
+  const words = Object.entries(said).flatMap(([name, value]) => {
+    const { default: usual } = input.properties[name as keyof typeof said] as JsonSchema;
+    if (value === usual) return [];
     const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
     return value === true ? [flag] : [flag, String(value)];
   });

@@ -16,6 +16,14 @@ export interface Plan {
   /** The first of them; the others follow it. */
   readonly seed: number;
   readonly seeds: number;
+  /** Of an arm that never gives up: its calls in a long trouble take long to simulate. */
+  readonly tirelessSeeds: number;
+}
+
+/** How an arm stands to `Plan.seeds`. */
+export interface Simulable {
+  readonly policy: ConsumeOptions;
+  readonly isTireless: boolean;
 }
 
 const TROUBLES: Readonly<Record<Scenario, Trouble>> = {
@@ -54,8 +62,8 @@ export function setupOf(plan: Plan, policy: ConsumeOptions, seed: number): Simul
   };
 }
 
-/** For each arm one setup for each seed, arm by arm. */
-export function setupsOf(plan: Plan, policies: readonly ConsumeOptions[]): readonly SimulationSetup[] {
-  const seeds = Array.from({ length: plan.seeds }, (_, at) => plan.seed + at);
-  return policies.flatMap((policy) => seeds.map((seed) => setupOf(plan, policy, seed)));
+/** One setup for each seed of an arm. */
+export function setupsOf(plan: Plan, { policy, isTireless }: Simulable): readonly SimulationSetup[] {
+  const seeds = isTireless ? plan.tirelessSeeds : plan.seeds;
+  return Array.from({ length: seeds }, (_, at) => setupOf(plan, policy, plan.seed + at));
 }

@@ -57,26 +57,35 @@ ${model(plan)}
 `;
 }
 
-const COLUMNS: readonly { readonly title: string; text(summary: Summary): string }[] = [
-  { title: 'seeds', text: ({ seeds }) => String(seeds) },
-  { title: 'calls in the trouble', text: ({ callsInTrouble }) => spread(callsInTrouble, orDash(counted)) },
-  { title: 'done/s in it', text: ({ goodputInTrouble }) => spread(goodputInTrouble, orDash(String)) },
-  { title: 'done/s after it', text: ({ goodputAfter }) => spread(goodputAfter, orDash(String)) },
-  { title: '90 % again after', text: ({ recoveredAfterMs }) => spread(recoveredAfterMs, after) },
-  { title: 'caught up after', text: ({ drainedAfterMs }) => spread(drainedAfterMs, after) },
-  { title: 'healthy quarantined', text: ({ quarantined }) => spread(quarantined, orDash(counted)) },
-  { title: 'calls per success', text: ({ callsPerSuccess }) => spread(callsPerSuccess, orDash(String)) },
+interface Column {
+  readonly title: string;
+  of(summary: Summary): Spread;
+  text(value: number | null): string;
+}
+
+const COLUMNS: readonly Column[] = [
+  { title: 'calls in the trouble', of: ({ callsInTrouble }) => callsInTrouble, text: figureText },
+  { title: 'done/s in it', of: ({ goodputInTrouble }) => goodputInTrouble, text: figureText },
+  { title: 'done/s after it', of: ({ goodputAfter }) => goodputAfter, text: figureText },
+  { title: '90 % again after', of: ({ recoveredAfterMs }) => recoveredAfterMs, text: after },
+  { title: 'caught up after', of: ({ drainedAfterMs }) => drainedAfterMs, text: after },
+  { title: 'healthy quarantined', of: ({ quarantined }) => quarantined, text: figureText },
+  { title: 'calls per success', of: ({ callsPerSuccess }) => callsPerSuccess, text: figureText },
 ];
+
+function figureText(value: number | null): string {
+  return value === null ? '–' : counted(value);
+}
 
 function overview(arms: readonly Arm[]): string {
   const rows = arms.map(({ summary }) => ({
     name: summary.arm,
     own: isOwn(summary),
-    cells: COLUMNS.map(({ text }) => text(summary)),
+    cells: [String(summary.seeds), ...COLUMNS.map(({ of, text }) => spread(of(summary), text))],
   }));
   return tableOf(
-    'All figures: the median, and from the 5th to the 95th percentile where they differ',
-    ['policy', ...COLUMNS.map(({ title }) => title)],
+    'Medians of the seeds; below them, where they differ, from the 5th to the 95th percentile',
+    ['policy', 'seeds', ...COLUMNS.map(({ title }) => title)],
     rows,
   );
 }
@@ -90,7 +99,7 @@ interface Row {
 function tableOf(caption: string, heads: readonly string[], rows: readonly Row[]): string {
   const head = heads.map((text) => `<th scope="col">${escaped(text)}</th>`).join('');
   const body = rows.map(({ name, own = false, cells }) => {
-    const data = cells.map((text) => `<td>${escaped(text)}</td>`).join('');
+    const data = cells.map((text) => `<td>${escaped(text).replace('\n', '<br>')}</td>`).join('');
     return `<tr${own ? ' class="own"' : ''}><th scope="row">${escaped(name)}</th>${data}</tr>`;
   });
   return (
@@ -99,12 +108,10 @@ function tableOf(caption: string, heads: readonly string[], rows: readonly Row[]
   );
 }
 
-function spread({ low, median, high }: Spread, text: (value: number | null) => string): string {
-  return low === high ? text(median) : `${text(median)} (${text(low)} to ${text(high)})`;
-}
-
-function orDash(text: (value: number) => string): (value: number | null) => string {
-  return (value) => (value === null ? '–' : text(value));
+/** The median and, on a line of its own, how far it spreads. */
+function spread({ low, median, high }: Spread, text: Column['text']): string {
+  const [from, to] = [text(low), text(high)];
+  return from === to ? text(median) : `${text(median)}\n${from} to ${to}`;
 }
 
 interface Figure {

@@ -32,7 +32,9 @@ ul{padding-left:1.2rem}
 .wide{overflow-x:auto}
 table{border-collapse:collapse;font-variant-numeric:tabular-nums;width:100%;font-size:.875rem}
 caption{text-align:left;padding:.25rem 0;caption-side:bottom}
-th,td{padding:.35rem .6rem;text-align:right;border-bottom:1px solid var(--rule);vertical-align:bottom}
+th,td{padding:.35rem .6rem;text-align:right;border-bottom:1px solid var(--rule);vertical-align:top}
+thead th{vertical-align:bottom}
+td{white-space:nowrap}
 th:first-child{text-align:left;white-space:nowrap;padding-left:.25rem}
 tr.own{background:var(--own)}
 figure{margin:2rem 0}

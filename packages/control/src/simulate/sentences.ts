@@ -32,10 +32,11 @@ export function eventOf({ scenario, troubleMs }: Plan): string {
 
 /** What was simulated. */
 export function premise(plan: Plan): string {
-  const { scenario, perSecond, instances, concurrency, seeds } = plan;
+  const { scenario, perSecond, instances, concurrency, seeds, tirelessSeeds } = plan;
+  const fewer = tirelessSeeds < seeds ? ', one where it is tried for ever' : '';
   return (
     `${capital(eventOf(plan))} (${SAYS[scenario]}) of a dependency that answers ${CAPACITY} calls/s, at ${perSecond} messages/s; ` +
-    `${instances} × ${concurrency} handlers; ${seeds === 1 ? 'one seed' : `medians of ${seeds} seeds`}.`
+    `${instances} × ${concurrency} handlers; ${seeds === 1 ? 'one seed' : `medians of ${seeds} seeds${fewer}`}.`
   );
 }
 

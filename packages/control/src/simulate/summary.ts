@@ -27,6 +27,8 @@ export interface Summary {
 
 const LOW = 0.05;
 const HIGH = 0.95;
+/** Digits of milliseconds: a simulation is looked at once in a second. */
+const WHOLE_SECONDS = -3;
 
 export function summaryOf({ name, says }: Arm, runs: readonly SimulationRun[]): Summary {
   const of = (value: (run: SimulationRun) => number | undefined, digits = 0) =>
@@ -41,8 +43,8 @@ export function summaryOf({ name, says }: Arm, runs: readonly SimulationRun[]): 
     callsInTrouble: of(({ callsInTrouble }) => callsInTrouble),
     goodputInTrouble: of(({ goodputInTrouble }) => goodputInTrouble, 1),
     goodputAfter: of(({ goodputAfter }) => goodputAfter, 1),
-    recoveredAfterMs: of(({ recoveredAfterMs }) => recoveredAfterMs),
-    drainedAfterMs: of(({ drainedAfterMs }) => drainedAfterMs),
+    recoveredAfterMs: of(({ recoveredAfterMs }) => recoveredAfterMs, WHOLE_SECONDS),
+    drainedAfterMs: of(({ drainedAfterMs }) => drainedAfterMs, WHOLE_SECONDS),
     quarantined: of(({ quarantined }) => quarantined),
     callsPerSuccess: of(({ calls, done }) => (done === 0 ? undefined : calls / done), 2),
   };
@@ -53,7 +55,7 @@ export function spreadOf(values: readonly number[], digits: number): Spread {
   const sorted = [...values].sort((a, b) => a - b);
   const at = (share: number) => {
     const value = quantile(sorted, share);
-    return Number.isFinite(value) ? Math.round(value * 10 ** digits) / 10 ** digits : null;
+    return Number.isFinite(value) ? Number(`${Math.round(Number(`${value}e${digits}`))}e${-digits}`) : null;
   };
   return { low: at(LOW), median: at(0.5), high: at(HIGH) };
 }

@@ -25,7 +25,7 @@ export type Period = readonly [from: number, until: number];
 
 const HEIGHT = 220;
 const BOTTOM = 20;
-const TOP = 6;
+const TOP = 18;
 const PLOT = HEIGHT - BOTTOM;
 /** Units of the drawing from left to right; it is stretched to the page. */
 const WIDTH = 1_000;
@@ -58,7 +58,7 @@ export function plot({ title, unit, scale, stepMs, lines, trouble }: Plot): stri
       .join('') +
     `<svg width="100%" height="${PLOT}" viewBox="0 0 ${WIDTH} ${PLOT}" preserveAspectRatio="none">${drawn.join('')}</svg>` +
     ticks(top, scale)
-      .map((value) => `<text x="2" y="${Math.max(12, y(value) - 3)}">${short(value)}</text>`)
+      .map((value) => `<text x="2" y="${y(value) - 3}">${short(value)}</text>`)
       .join('') +
     `${minutes(endMs)}</svg>`
   );
@@ -130,13 +130,13 @@ function share(value: number, top: number, scale: Plot['scale']): number {
 
 function niceTop(most: number, scale: Plot['scale']): number {
   const power = 10 ** Math.floor(Math.log10(most));
-  const factors = scale === 'log' ? [1, 10] : [1, 1.5, 2, 3, 4, 5, 6, 8, 10];
+  const factors = scale === 'log' ? [10] : [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10];
   return power * factors.find((factor) => factor * power >= most)!;
 }
 
 function ticks(top: number, scale: Plot['scale']): readonly number[] {
   if (scale === 'linear') return [0, top / 2, top];
-  return [0, ...Array.from({ length: Math.round(Math.log10(top)) + 1 }, (_, power) => 10 ** power)];
+  return [0, ...Array.from({ length: Math.round(Math.log10(top)) }, (_, power) => 10 ** (power + 1))];
 }
 
 /** A number for an axis or a table: three digits that count, thousands as k. */

@@ -85,6 +85,7 @@ describe('what is simulated', () => {
       concurrency: 100,
       seed: 1,
       seeds: 3,
+      tirelessSeeds: 3,
     };
     expect(setupOf(plan, {}, 2)).toMatchObject({
       seed: 2,
