@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { MECHANISMS, STORM } from 'lazaret/core';
 import { describe, expect, it } from 'vitest';
 import { complain } from '../src/cli/complain.ts';
 import { flagsOf } from '../src/cli/flags.ts';
@@ -7,6 +8,7 @@ import { operationCommand } from '../src/cli/operation-command.ts';
 import { runProgram } from '../src/cli/program.ts';
 import { VIEWS } from '../src/cli/views/index.ts';
 import { NOUNS, OPERATIONS } from '../src/operations/index.ts';
+import { type SimulateAround, simulateCommand } from '../src/simulate-command.ts';
 import { captured } from './cli/captured.ts';
 import { REPOSITORY } from './command.ts';
 import { fakeServices, NOW } from './fake-services.ts';
@@ -63,4 +65,35 @@ describe('the page of commands', () => {
       if (!name.startsWith('queues explain')) for (const flag of flags) expect(row).toContain(flag.name);
     },
   );
+
+  it('names all flags of simulate', () => {
+    const { input } = simulateCommand({} as SimulateAround);
+    const own = rows.slice(rows.indexOf('## simulate')).join('\n');
+    for (const { name } of flagsOf(input, undefined).flags) expect(own).toContain(`\`${name}\``);
+  });
+});
+
+describe('the page of storm control', () => {
+  const text = page('explanation/storm-control.md');
+
+  it('has a row for each mechanism that can be left out', () => {
+    for (const name of MECHANISMS.filter((one) => one !== 'rate')) expect(text).toContain(`| \`${name}\` |`);
+  });
+
+  it('says the numbers that are in force', () => {
+    const { breaker, fuse, systemic, guilt, budget, concurrency } = STORM;
+    const percent = (share: number) => `${100 * share} %`;
+    for (const said of [
+      `opens at ${percent(breaker.share)} failures of at least ${breaker.least} in ${breaker.windowMs / 1000} s`,
+      `After ${breaker.openMs / 1000} s, then 10, then ${breaker.longestOpenMs / 1000}`,
+      `${fuse.least} letters of one fingerprint, if they are ${percent(fuse.share)} of what ends in ${fuse.windowMs / 60_000} min`,
+      `half of at least ${systemic.least} distinct messages`,
+      `above ${percent(systemic.pauseShare)} the queue is paused`,
+      `longer than ${concurrency.fineMs} ms`,
+      `longer than ${budget.longestWaitMs / 1000} s for one`,
+    ]) {
+      expect(text).toContain(said);
+    }
+    expect([guilt.others, guilt.windowMs, concurrency.bound, systemic.share]).toEqual([2, 600_000, 2, 0.5]);
+  });
 });

@@ -141,7 +141,7 @@ function ticks(top: number, scale: Plot['scale']): readonly number[] {
 
 /** A number for an axis or a table: three digits that count, thousands as k. */
 export function short(value: number): string {
-  if (value >= 10_000) return `${Math.round(value / 1_000)}k`;
+  if (value >= 10_000) return `${tidy(value / 1_000)}k`;
   return String(value >= 100 ? Math.round(value) : Math.round(value * 10) / 10);
 }
 

@@ -43,7 +43,7 @@ const RULES: Readonly<Record<RuleId, Rule>> = {
     const isBounded = !storm.off.includes('concurrency') && !storm.off.includes('breaker');
     if (pool <= most || isBounded) return undefined;
     return {
-      finding: `${pool} handlers (${instances} × concurrency ${concurrency}) may wait for a dependency that answers ${degradedPerSecond} calls/s at its worst: the last of them waits ${formatDuration(Math.round((pool / degradedPerSecond) * 1000))}, and its client gives up after ${formatDuration(clientTimeoutMs)}.`,
+      finding: `${pool} handlers (${instances} × concurrency ${concurrency}) may wait for a dependency that answers ${degradedPerSecond} calls/s at its worst: the last of them waits ${formatDuration(Math.round((pool / degradedPerSecond) * 10) * 100)}, and its client gives up after ${formatDuration(clientTimeoutMs)}.`,
       why: 'What is answered after it was given up is work for nothing. When most of it is, nothing gets done even after the dependency is well again.',
       todo: `Keep instances × concurrency at ${Math.max(1, most)} or below, or leave adaptive concurrency and the breaker on.`,
     };
