@@ -139,7 +139,9 @@ async function yourOptions(flags: SimulateFlags, around: SimulateAround): Promis
   const written = policy === undefined ? {} : await readPolicy(policy, around);
   const options: ConsumeOptions = { ...written, ...consumeOptions(Object.fromEntries(named)) };
   consumerPolicy(options);
-  return options;
+  // n.b. the handler is the model's: there is none that another process could load.
+  const { isolate: _, ...simulated } = options;
+  return simulated;
 }
 
 /** Throws LZ1301. */

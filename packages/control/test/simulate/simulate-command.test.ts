@@ -99,6 +99,14 @@ describe('simulate', () => {
     );
   });
 
+  it('leaves out of a policy where its handler runs, which changes no figure', async () => {
+    const files = { 'p.json': '{"isolate": "process", "maxAttempts": 5}' };
+    expect((await simulate(['--policy', 'p.json'], { files })).asked.at(-1)!.policy).toEqual({
+      concurrency: 25,
+      maxAttempts: 5,
+    });
+  });
+
   it('runs policies that try for ever in one seed where twenty minutes are asked for, and says so', async () => {
     const { stdout, stderr, asked } = await simulate(['--full']);
     expect(asked).toHaveLength(3 + 2 * 3);
