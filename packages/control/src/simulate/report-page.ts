@@ -111,7 +111,7 @@ function tableOf(caption: string, heads: readonly string[], rows: readonly Row[]
 /** The median and, on a line of its own, how far it spreads. */
 function spread({ low, median, high }: Spread, text: Column['text']): string {
   const [from, to] = [text(low), text(high)];
-  return from === to ? text(median) : `${text(median)}\n${from} to ${to}`;
+  return from === to ? text(median) : `${text(median)}\n${from} – ${to}`;
 }
 
 interface Figure {

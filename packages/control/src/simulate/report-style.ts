@@ -30,9 +30,9 @@ h2{font-size:1.2rem;margin:2.5rem 0 .5rem}
 .faint,caption{color:var(--faint);font-weight:400}
 ul{padding-left:1.2rem}
 .wide{overflow-x:auto}
-table{border-collapse:collapse;font-variant-numeric:tabular-nums;width:100%;font-size:.875rem}
+table{border-collapse:collapse;font-variant-numeric:tabular-nums;width:100%;font-size:.8125rem}
 caption{text-align:left;padding:.25rem 0;caption-side:bottom}
-th,td{padding:.35rem .6rem;text-align:right;border-bottom:1px solid var(--rule);vertical-align:top}
+th,td{padding:.35rem .4rem;text-align:right;border-bottom:1px solid var(--rule);vertical-align:top}
 thead th{vertical-align:bottom}
 td{white-space:nowrap}
 th:first-child{text-align:left;white-space:nowrap;padding-left:.25rem}

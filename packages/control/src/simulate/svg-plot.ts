@@ -32,6 +32,8 @@ const WIDTH = 1_000;
 /** More points than pixels draw nothing new. */
 const MOST_POINTS = 400;
 const MINUTE_MS = 60_000;
+/** Beyond this share of the axis a text would be cut, also on a small screen. */
+const LAST_LABEL = 0.96;
 
 /** Lines over time with their bands. */
 export function plot({ title, unit, scale, stepMs, lines, trouble }: Plot): string {
@@ -115,7 +117,7 @@ function troubleArea([from, until]: Period, endMs: number, height: number): stri
 
 function minutes(endMs: number): string {
   const every = endMs > 20 * MINUTE_MS ? 10 : 2;
-  const last = Math.ceil(endMs / MINUTE_MS / every) - 1;
+  const last = Math.floor((endMs * LAST_LABEL) / MINUTE_MS / every);
   return Array.from({ length: last }, (_, at) => (at + 1) * every)
     .map((minute) => {
       const x = percent((minute * MINUTE_MS) / endMs);

@@ -62,6 +62,15 @@ describe('the report', () => {
     }
   });
 
+  it('says a time only where there is room for it', () => {
+    const times = images.flatMap(within).filter(({ attributes }) => attributes.get('text-anchor') === 'middle');
+    for (const { attributes } of times) expect(Number.parseFloat(attributes.get('x')!)).toBeLessThanOrEqual(96);
+    const long = fakeRun({}, {}, 2_430);
+    const drawn = reportPage(report({ arms: report().arms.map(({ summary }) => ({ summary, runs: [long] })) }));
+    expect(drawn).toContain('>30 min<');
+    expect(drawn).not.toContain('>40 min<');
+  });
+
   it('draws finite places only', () => {
     expect(page).not.toMatch(/NaN|Infinity|undefined|null/);
   });
@@ -82,7 +91,7 @@ describe('the report', () => {
   it('has the figures of all plots as tables, with heads', () => {
     const tables = named('table');
     expect(tables).toHaveLength(6);
-    expect(textOf(tables[0]!)).toContain('2521 to 30');
+    expect(textOf(tables[0]!)).toContain('2521 – 30');
     for (const table of tables) {
       expect(within(table).filter(({ attributes }) => attributes.get('scope') === 'col').length).toBeGreaterThan(5);
       expect(within(table).some(({ name }) => name === 'caption')).toBe(true);
