@@ -53,6 +53,14 @@ export function limitOrders(options: unknown, now: number): readonly StandingOrd
     wants.push({ set: 'limit', limit: wholeNumber(concurrency, 'limit.concurrency', 1), ...dependencyIn(given) });
   }
   if (rate !== undefined) wants.push({ set: 'rate', rate: parseRate(rate, 'limit.rate') });
+  if (rate !== undefined && concurrency === undefined && given.has('dependency')) {
+    throw optionError(
+      'LZ1004',
+      'limit.dependency',
+      'has no effect on a rate, which is that of the whole queue.',
+      'Leave it out.',
+    );
+  }
   if (wants.length === 0) {
     throw optionError('LZ1002', 'limit', 'nothing is limited.', "Write concurrency: 2, or rate: '10/s'.");
   }

@@ -344,6 +344,8 @@ export class Consumer implements Soloist {
     const before = { ...report.counts };
     this.#state = 'stopping';
     this.#puller.hush();
+    // What was to be said of it later would let it push again.
+    this.#credit.stop();
 
     await until(this.#system, this.#system.monotonic() + graceMs / 2, this.#takeNoMore());
     this.#life.stopStarting();

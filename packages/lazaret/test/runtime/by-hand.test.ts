@@ -132,6 +132,11 @@ describe('by hand', () => {
     ['an unknown option', (app) => app.pause('orders', { until: '3h', ...WHY } as never), 'LZ1001'],
     ['a state that breakers do not have', (app) => app.breaker('orders', 'ajar' as never, WHY), 'LZ1002'],
     ['no limit', (app) => app.limit('orders', WHY), 'LZ1002'],
+    [
+      'a rate of one dependency',
+      (app) => app.limit('orders', { rate: '1/s', dependency: 'payments', ...WHY }),
+      'LZ1004',
+    ],
     ['an unreadable rate', (app) => app.limit('orders', { rate: 'slow', ...WHY }), 'LZ1044'],
     ['another queue', (app) => app.pause('order', WHY), 'LZ1054'],
   ])('refuses %s', async (_, act, code) => {

@@ -252,6 +252,24 @@ describe('storm control', () => {
     await app.stop();
   });
 
+  it('resumes a queue whose probes name their dependency', async () => {
+    const stage = scene();
+    const { app } = stage.process();
+    let mended = false;
+    app.consume('orders', (_, ctx) => {
+      ctx.dependency('payments');
+      if (!mended) throw new TypeError("cannot read properties of undefined (reading 'total')");
+    });
+    await app.start();
+    const sent = await flow(stage, app, 30, 10);
+    expect(stage.of('paused').length).toBeGreaterThan(0);
+    mended = true;
+    await stage.system.advance(900_000);
+    expect(stage.of('resumed').length).toBeGreaterThan(0);
+    expect(new Set(stage.of('done').map(({ id }) => id)).size).toBe(sent);
+    await app.stop();
+  });
+
   it('runs a message whose dependency cannot be told as one that names none, and says so', async () => {
     const stage = scene();
     const { app } = stage.process();

@@ -172,12 +172,18 @@ export class Gate {
     return 0;
   }
 
-  /** A run turns out to need `dependency`. 0: it goes on, and what becomes of it says something about that. Else it may not. */
+  /**
+   * A run turns out to need `dependency`. 0: it goes on, and what becomes of it says something about that. Else it may not. It has
+   * been let through a pause of the queue already.
+   */
   need(passage: Passage, dependency: string, now: number): number {
     const { scope, enteredAt } = passage;
     const needed = this.#scopes.of(dependency, now);
     if (scope === undefined || scope === needed) return 0;
-    if (needed.room(now) <= 0 || !this.#takesItsTurn(needed, passage, now)) return this.#turnAway(needed, passage, now);
+    const key = draw(passage.message ?? '', 0);
+    if (needed.room(now) <= 0 || needed.breaker.avoids(key)) return this.#turnAway(needed, passage, now);
+    needed.breaker.start(key, now);
+    if (needed.breaker.state(now) === 'closed') needed.turnedAway = 0;
     scope.inFlight--;
     scope.breaker.left(enteredAt, now);
     passage.dependency = dependency;

@@ -633,6 +633,51 @@ describe('declared dependencies', () => {
   });
 });
 
+describe('a run that turns out to need a dependency', () => {
+  /** Started without naming one. */
+  function started(made: Gate, id: string, now: number): Passage {
+    const one = passage(id);
+    expect(made.enter(one, now)).toBe(0);
+    return one;
+  }
+  const inFlightOf = (made: Gate, now: number) => made.view(now).scopes.map(({ inFlight }) => inFlight);
+
+  it('moves there, once, and what becomes of it counts there', () => {
+    const made = gate();
+    const all = Array.from({ length: 20 }, (_, i) => started(made, `m${i}`, 0));
+    for (const one of all) expect([made.need(one, 'payments', 0), made.need(one, 'payments', 0)]).toEqual([0, 0]);
+    expect(inFlightOf(made, 0)).toEqual([0, 20]);
+    for (const one of all) made.outcome(one, REFUSED, 0, MIDDLE);
+    expect(inFlightOf(made, 0)).toEqual([0, 0]);
+    expect(made.view(0).scopes.map(({ breaker }) => breaker.state)).toEqual(['closed', 'open']);
+  });
+
+  it('may not while that is down, and stays where it was', () => {
+    const made = gate();
+    endTogether(made, REFUSED, 20, 0, { dependency: 'payments' });
+    const one = started(made, 'late', 1000);
+    expect(made.need(one, 'payments', 1000)).toBeGreaterThanOrEqual(4000);
+    expect([inFlightOf(made, 1000), one.dependency]).toEqual([[1, 0], undefined]);
+  });
+
+  it('has been let through a pause already', () => {
+    const made = gate();
+    runMany(made, BUG, 20, 0);
+    expect(made.view(0).pause.state).toBe('open');
+    const probe = started(made, 'probe', 30_000);
+    expect(made.need(probe, 'payments', 30_000)).toBe(0);
+    made.outcome(probe, DONE, 30_000, MIDDLE);
+    expect(made.view(30_000).pause.state).toBe('ramping');
+  });
+
+  it('asks for nothing once it is over', () => {
+    const made = gate();
+    const one = started(made, 'm', 0);
+    made.outcome(one, DONE, 0, MIDDLE);
+    expect([made.need(one, 'payments', 0), inFlightOf(made, 0)]).toEqual([0, [0, 0]]);
+  });
+});
+
 describe('by hand', () => {
   it('a breaker is opened and closed, with an end, a reason and an event', () => {
     const made = gate();
