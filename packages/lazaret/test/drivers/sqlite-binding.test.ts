@@ -90,6 +90,7 @@ const REFUSED: readonly (readonly [string, unknown])[] = [
 ];
 
 for (const [index, { name, open, why }] of candidates.entries()) {
+  if (open === undefined) console.info(`Skipped: SQLite through ${name} (${why})`);
   describe.skipIf(open === undefined)(`SQLite through ${name}${why === '' ? '' : ` (absent: ${why})`}`, () => {
     let file: string;
     let db: Database;

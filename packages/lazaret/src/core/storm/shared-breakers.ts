@@ -1,6 +1,6 @@
 import { wholeStart } from '../clip.ts';
 import { peek, peekItems } from '../peek.ts';
-import type { BreakerState } from './breaker.ts';
+import type { BreakerStanding } from './breaker.ts';
 
 /** What one process found out about a dependency, for all processes of the queue. Times are epoch milliseconds. */
 export interface SharedBreaker {
@@ -20,20 +20,9 @@ export interface SharedBreaker {
   readonly probe?: { readonly by: string; readonly untilAt: number };
 }
 
-/** How one process's own breaker stands. */
-export interface OwnBreaker {
+/** How one process's own breaker stands, in epoch milliseconds. One that is pinned neither teaches nor learns. */
+export interface OwnBreaker extends BreakerStanding {
   readonly dependency: string | undefined;
-  readonly state: BreakerState;
-  /** When it last opened; the past where it never did. */
-  readonly openedAt: number;
-  /** When it became what it is. */
-  readonly sinceAt: number;
-  /** How long it stays open. */
-  readonly untilAt: number;
-  readonly openings: number;
-  readonly why: string;
-  /** As a person set it: it neither teaches nor learns. */
-  readonly pinned: boolean;
 }
 
 /** What its process does when the record stands in the store. */

@@ -164,11 +164,8 @@ export class RabbitSubscription implements Subscription {
 
   /** Into the lane, where nobody else is near when it runs. Where that cannot be, it runs like others. */
   async #setAside(arrival: Arrival): Promise<void> {
-    const { system, outlet } = this.#parts;
     arrival.state = 'settling';
-    const delivery = toDelivery(arrival, this.#common, system.now(), 0);
-    const parcel = suspectFor(arrival, delivery, this.#places, system);
-    const [copied] = await sendCopies(system, outlet, [{ parcel, isWanted: () => arrival.isOurs }]);
+    const copied = await this.#copyToLane(arrival).catch((error: Error) => error);
     if (copied === 'done') {
       this.#ack([arrival]);
       this.#lane.look();
@@ -177,6 +174,14 @@ export class RabbitSubscription implements Subscription {
       this.#buffer.push(arrival);
       this.#pulls.wake();
     }
+  }
+
+  async #copyToLane(arrival: Arrival): Promise<Copied> {
+    const { system, outlet } = this.#parts;
+    const delivery = toDelivery(arrival, this.#common, system.now(), 0);
+    const parcel = suspectFor(arrival, delivery, this.#places, system);
+    const [copied] = await sendCopies(system, outlet, [{ parcel, isWanted: () => arrival.isOurs }]);
+    return copied!;
   }
 
   /** Buffered ones were in nobody's hands. */

@@ -19,7 +19,10 @@ export async function onServers(what: string, tests: (server: Server) => unknown
     const reason = `no server: ${variable} is not set`;
     if (url !== undefined) await tests(new Server(name, url));
     else if (process.env.CI === 'true') it(title, () => expect.fail(reason));
-    else describe.skip(`${title} (${reason})`, () => it('is skipped', () => undefined));
+    else {
+      console.info(`Skipped: ${title} (${reason})`);
+      describe.skip(`${title} (${reason})`, () => it('is skipped', () => undefined));
+    }
   }
 }
 
