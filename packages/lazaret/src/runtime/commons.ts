@@ -200,7 +200,7 @@ export class Commons {
     const now = this.#now();
     const say = (chronicle: Chronicle) => {
       const said = told(chronicle, this.#process, view, entries, now);
-      this.#fleet.processes = Math.max(1, said.processes.length);
+      this.#fleet.countProcesses(said.processes.length);
       return said;
     };
     const key = chronicleKey(this.#queue);

@@ -70,7 +70,7 @@ const OUT_OF_STEP = 0.1;
 export class Fleet {
   readonly #setup: FleetSetup;
   /** Processes of the queue, this one included, as far as anybody knows. */
-  processes: number = SUPPOSED_PROCESSES;
+  #processes: number = SUPPOSED_PROCESSES;
   #isAway = false;
   /** What a round of before the last absence still brings counts no more. */
   #round = 0;
@@ -106,6 +106,11 @@ export class Fleet {
     return Math.min(leaseAt, use.rate === this.#rate ? this.#loanAt : now);
   }
 
+  countProcesses(processes: number): void {
+    this.#processes = Math.max(1, processes);
+    this.#setup.gate.countProcesses(this.#processes);
+  }
+
   /** One round. `found` is what `keys` hold. Rejects where the store is away. */
   async meet(shared: SharedState, found: readonly Versioned[]): Promise<void> {
     const [breakers, tokens, slots] = found;
@@ -122,7 +127,7 @@ export class Fleet {
       this.#round++;
       this.#hasBorrowed = false;
       gate.joinFleet(false);
-      gate.keepToShare(Math.max(this.#share / 2, 1 / (2 * this.processes)), now);
+      gate.keepToShare(Math.max(this.#share / 2, 1 / (2 * this.#processes)), now);
       changed();
     }
     if (globalConcurrency === undefined || (this.#slots !== undefined && now < this.#slotsUntil)) return;

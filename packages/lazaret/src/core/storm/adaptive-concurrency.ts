@@ -1,3 +1,4 @@
+import { ALONE, type Fleet } from './fleet.ts';
 import { Latencies } from './latencies.ts';
 import type { ConcurrencyNumbers } from './numbers.ts';
 
@@ -5,7 +6,9 @@ const LEAST_SAMPLES = 5;
 
 /**
  * How many handlers of a scope may run at once: grows by one per half a limit of answers, is cut by a failure of the dependency,
- * a timeout or a median latency that means queueing. From 1 to the consumer's concurrency.
+ * a timeout or a median latency that means queueing. From 1 to the consumer's concurrency. Of several processes each grows so much
+ * more slowly that all together grow as one would: twenty of them that each add a slot have added twenty, and a dependency that serves
+ * each only now and then lets nobody see that it was too many.
  *
  * What is too slow is told from a baseline, the median when nothing of ours queues. It only falls, save in one place: at a limit of
  * 1 a slow median is the dependency's own pace, and becomes the baseline. So a brown-out never raises it by the queue that
@@ -15,8 +18,11 @@ export class AdaptiveConcurrency {
   readonly #numbers: ConcurrencyNumbers;
   readonly #most: number;
   readonly #fineMs: number;
+  readonly #fleet: Readonly<Fleet>;
   readonly #latencies: Latencies = new Latencies();
   #limit: number;
+  /** With what a cut leaves of a slot: of 4 it leaves 2.8, and two processes with 2.8 are not two with 2. */
+  #exact: number;
   #baselineMs = Number.POSITIVE_INFINITY;
   /** The last median meant queueing: nothing grows until one does not. */
   #queueing = false;
@@ -28,13 +34,21 @@ export class AdaptiveConcurrency {
   #pinned = 0;
   #pinnedUntil = Number.NEGATIVE_INFINITY;
 
-  constructor(numbers: ConcurrencyNumbers, concurrency: number, timeoutMs: number, now: number) {
+  constructor(
+    numbers: ConcurrencyNumbers,
+    concurrency: number,
+    timeoutMs: number,
+    now: number,
+    fleet: Readonly<Fleet> = ALONE,
+  ) {
     this.#numbers = numbers;
     this.#pace = numbers.pace;
     this.#most = Math.max(1, concurrency);
     this.#fineMs = Math.min(numbers.fineMs, timeoutMs * numbers.fineShare);
     this.#limit = Math.min(Math.max(1, numbers.start), this.#most);
+    this.#exact = this.#limit;
     this.#windowAt = now;
+    this.#fleet = fleet;
   }
 
   limit(now: number): number {
@@ -58,9 +72,9 @@ export class AdaptiveConcurrency {
   /** A handler ended in a way that says nothing against the dependency. Only a limit that is made use of grows. */
   answered(inFlight: number): void {
     if (this.#queueing || inFlight < this.#limit / 2) return;
-    if (++this.#answers < this.#limit * this.#pace) return;
+    if (++this.#answers < this.#limit * this.#pace * this.#fleet.processes) return;
     this.#answers = 0;
-    if (this.#limit < this.#most) this.#limit++;
+    this.#become(this.#exact + 1);
   }
 
   /** A dependency failed or throttled us, or a handler passed its deadline. */
@@ -104,10 +118,15 @@ export class AdaptiveConcurrency {
   }
 
   #cut(now: number): void {
-    this.#limit = Math.max(1, Math.floor(this.#limit * this.#numbers.cut));
+    this.#become(this.#exact * this.#numbers.cut);
     this.#cutAt = now;
     this.#answers = 0;
     this.#latencies.clear();
     this.#windowAt = now;
+  }
+
+  #become(exact: number): void {
+    this.#exact = Math.min(this.#most, Math.max(1, exact));
+    this.#limit = Math.floor(this.#exact);
   }
 }

@@ -1,3 +1,4 @@
+import { ALONE, type Fleet } from './fleet.ts';
 import type { BreakerNumbers } from './numbers.ts';
 import { Tally } from './tally.ts';
 
@@ -37,17 +38,10 @@ export interface BreakerStanding {
   readonly pinned: boolean;
 }
 
-/** Whether others of its queue, in other processes, are heard at present: then one of them all probes. */
-export interface Fleet {
-  joined: boolean;
-}
-
 const BUCKETS = 10;
 const PAST = Number.NEGATIVE_INFINITY;
-/** So many healthy answers in a row, the last of them so fresh, are more than what another process says. */
-const WELL_IN_A_ROW = 20;
+/** A healthy answer says something about so much time. */
 const WELL_FOR_MS = 2_000;
-const ALONE: Fleet = { joined: false };
 
 /**
  * Stops what would fail anyway. Never stuck: time alone ends `open`, a probe that stays silent makes way for another, a ramp
@@ -58,7 +52,7 @@ export class Breaker {
   /** Slots at which the ramp is over. */
   readonly #full: number;
   readonly #told: (change: BreakerChange) => void;
-  readonly #fleet: Fleet;
+  readonly #fleet: Readonly<Fleet>;
   readonly #outcomes: Tally = new Tally(BUCKETS);
   readonly #failures: Tally = new Tally(BUCKETS);
   #state: BreakerState = 'closed';
@@ -71,7 +65,6 @@ export class Breaker {
   #probing = false;
   /** As it is because another process found it out. */
   #isLearned = false;
-  #wellInARow = 0;
   // Moments. What started before `freshAt` belongs to a time that is over.
   #now = PAST;
   #since = PAST;
@@ -85,7 +78,12 @@ export class Breaker {
   /** Until then it may probe, as one of a fleet. */
   #mayProbeUntil = PAST;
 
-  constructor(numbers: BreakerNumbers, full: number, told: (change: BreakerChange) => void, fleet: Fleet = ALONE) {
+  constructor(
+    numbers: BreakerNumbers,
+    full: number,
+    told: (change: BreakerChange) => void,
+    fleet: Readonly<Fleet> = ALONE,
+  ) {
     this.#numbers = numbers;
     this.#full = full;
     this.#told = told;
@@ -178,7 +176,7 @@ export class Breaker {
   answered(answer: Answer, startedAt: number, now: number, chance: number, retryAfterMs: number): void {
     this.#goOn(now);
     if (answer === 'sick' && retryAfterMs > 0) this.#heed(retryAfterMs, now);
-    this.#feel(answer, now);
+    if (answer === 'well') this.#wellAt = now;
     switch (this.#state) {
       case 'closed':
       case 'ramping':
@@ -244,14 +242,14 @@ export class Breaker {
   }
 
   /**
-   * Another process found it out, and opened at `openedAt`. Who does well by itself does not follow, nor who is switched off: it may
-   * be the other one's own fault. Answers whether it did.
+   * Another process found it out, and opened at `openedAt`. Whose own runs mostly go well does not follow, nor who is switched off:
+   * it may be the other one's own fault, or its chance. Of many processes before a dependency that fails at random one always has bad
+   * luck, and would stop them all. Answers whether it did.
    */
   follow(openedAt: number, untilAt: number, openings: number, why: string, now: number): boolean {
-    const state = this.state(now);
-    const doesWell = this.#wellInARow >= WELL_IN_A_ROW && now - this.#wellAt < WELL_FOR_MS;
+    this.#goOn(now);
     const isOff = this.#numbers.least === Number.POSITIVE_INFINITY;
-    if (now < this.#pinnedUntil || isOff || (state === 'closed' && doesWell)) return false;
+    if (now < this.#pinnedUntil || isOff || this.#doesWell(now)) return false;
     this.#openings = Math.max(this.#openings, openings);
     this.#openUntil = untilAt;
     this.#isLearned = true;
@@ -286,12 +284,11 @@ export class Breaker {
     return !this.#fleet.joined || now < this.#mayProbeUntil || now < this.#pinnedUntil;
   }
 
-  #feel(answer: Answer, now: number): void {
-    if (answer !== 'well') this.#wellInARow = 0;
-    else {
-      this.#wellInARow++;
-      this.#wellAt = now;
-    }
+  /** By its own runs, of which few are enough. */
+  #doesWell(now: number): boolean {
+    if ((this.#state !== 'closed' && this.#state !== 'ramping') || now - this.#wellAt >= WELL_FOR_MS) return false;
+    const tick = this.#tick(now);
+    return this.#failures.sum(tick) < this.#outcomes.sum(tick) * this.#numbers.share;
   }
 
   // --- transitions ------------------------------------------------------------------------------------------------
@@ -317,7 +314,7 @@ export class Breaker {
 
   #count(answer: Answer, now: number, chance: number): void {
     const { windowMs, least, share } = this.#numbers;
-    const tick = Math.floor((now * BUCKETS) / windowMs);
+    const tick = this.#tick(now);
     this.#outcomes.add(1, tick);
     if (answer !== 'sick') return;
     this.#failures.add(1, tick);
@@ -325,6 +322,10 @@ export class Breaker {
     const failures = this.#failures.sum(tick);
     if (outcomes < least || failures < outcomes * share) return;
     this.#open(`${failures} of ${outcomes} runs in ${windowMs / 1000} s were dependency failures`, now, chance);
+  }
+
+  #tick(now: number): number {
+    return Math.floor((now * BUCKETS) / this.#numbers.windowMs);
   }
 
   #probed(answer: Answer, now: number, chance: number): void {

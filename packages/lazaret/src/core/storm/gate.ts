@@ -3,8 +3,9 @@ import type { Rate } from '../duration.ts';
 import type { Reason } from '../evidence.ts';
 import { fingerprint } from '../fingerprint.ts';
 import type { Failure, Outcome } from '../outcome.ts';
-import type { Answer, Breaker, Fleet } from './breaker.ts';
+import type { Answer, Breaker } from './breaker.ts';
 import { BY_HAND, Changes, type StormChange } from './changes.ts';
+import { ALONE, type Fleet } from './fleet.ts';
 import { Fuse } from './fuse.ts';
 import { type Mechanism, type StormNumbers, type StormOverrides, stormNumbers } from './numbers.ts';
 import { Pause } from './pause.ts';
@@ -94,7 +95,7 @@ export class Gate {
   readonly #systemic: Systemic;
   readonly #rate: RateLimit;
   readonly #changes: Changes = new Changes();
-  readonly #fleet: Fleet = { joined: false };
+  readonly #fleet: Fleet = { ...ALONE };
   /** As many of the queue's slots, which its processes share. */
   #slots = Number.POSITIVE_INFINITY;
   #inFlight = 0;
@@ -430,6 +431,11 @@ export class Gate {
   /** Others are heard: one of all probes. Or nobody is, and each decides by itself. */
   joinFleet(joined: boolean): void {
     this.#fleet.joined = joined;
+  }
+
+  /** So many consume the queue, this one included: their limits grow as one. Holds also while nobody can be asked. */
+  countProcesses(processes: number): void {
+    this.#fleet.processes = Math.max(1, processes);
   }
 
   /** Nobody can be asked: `share` of the rate from now on. */

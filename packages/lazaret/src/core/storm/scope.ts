@@ -1,6 +1,7 @@
 import { wholeStart } from '../clip.ts';
 import { AdaptiveConcurrency } from './adaptive-concurrency.ts';
-import { Breaker, type BreakerChange, type Fleet } from './breaker.ts';
+import { Breaker, type BreakerChange } from './breaker.ts';
+import type { Fleet } from './fleet.ts';
 import { Guilt } from './guilt.ts';
 import type { StormNumbers } from './numbers.ts';
 import { RetryBudget } from './retry-budget.ts';
@@ -26,10 +27,10 @@ export class Scope {
   turnedAway = 0;
 
   constructor(dependency: string | undefined, setup: ScopeSetup, now: number) {
-    const { numbers, concurrency, timeoutMs } = setup;
+    const { numbers, concurrency, timeoutMs, fleet } = setup;
     this.dependency = dependency;
-    this.breaker = new Breaker(numbers.breaker, concurrency, (change) => setup.told(dependency, change), setup.fleet);
-    this.concurrency = new AdaptiveConcurrency(numbers.concurrency, concurrency, timeoutMs, now);
+    this.breaker = new Breaker(numbers.breaker, concurrency, (change) => setup.told(dependency, change), fleet);
+    this.concurrency = new AdaptiveConcurrency(numbers.concurrency, concurrency, timeoutMs, now, fleet);
     this.budget = new RetryBudget(numbers.budget, now);
     this.guilt = new Guilt(numbers.guilt);
     this.usedAt = now;
@@ -54,7 +55,7 @@ export interface ScopeSetup {
   readonly concurrency: number;
   readonly timeoutMs: number;
   readonly told: (dependency: string | undefined, change: BreakerChange) => void;
-  readonly fleet: Fleet;
+  readonly fleet: Readonly<Fleet>;
 }
 
 /** Scopes of one queue by dependency, in bounded number: names that find no place share one. */

@@ -40,6 +40,18 @@ describe('adaptive concurrency', () => {
     expect(limiter.limit(0)).toBe(22);
   });
 
+  it('grows so much more slowly in each of several processes that all together grow as one would', () => {
+    const fleet = { joined: true, processes: 4 };
+    const limiter = new AdaptiveConcurrency(NUMBERS, 50, HOUR, 0, fleet);
+    for (let i = 1; i < 40; i++) limiter.answered(20);
+    expect(limiter.limit(0)).toBe(20);
+    limiter.answered(20);
+    expect(limiter.limit(0)).toBe(21);
+    fleet.processes = 1;
+    for (let i = 0; i < 11; i++) limiter.answered(21);
+    expect(limiter.limit(0)).toBe(22);
+  });
+
   it('grows more slowly past the bound, though the median is still fine', () => {
     const grown = (latencyMs: number, change: Partial<typeof NUMBERS> = {}) => {
       const limiter = adaptive(1_000, change);
@@ -68,7 +80,8 @@ describe('adaptive concurrency', () => {
       limiter.suffered(now);
       return limiter.limit(now);
     });
-    expect(limits).toEqual([14, 14, 14, 9, 9, 6, 4, 2, 1, 1, 1]);
+    // 0.7 of what was left exactly: 4.8, 3.4, 2.4. Of whole slots it would be half at the end, which many small processes feel.
+    expect(limits).toEqual([14, 14, 14, 9, 9, 6, 4, 3, 2, 1, 1]);
   });
 
   it('is cut when the median means queueing', () => {

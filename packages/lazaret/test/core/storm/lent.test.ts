@@ -63,7 +63,7 @@ describe('lent slots', () => {
 describe('a breaker of a fleet', () => {
   function breaker(least = 20) {
     const told: BreakerChange[] = [];
-    const fleet = { joined: true };
+    const fleet = { joined: true, processes: 4 };
     const made = new Breaker({ ...STORM.breaker, least }, 3, (change) => told.push(change), fleet);
     return { made, told, fleet };
   }
@@ -106,12 +106,28 @@ describe('a breaker of a fleet', () => {
     const { made } = breaker();
     for (let n = 0; n < 20; n++) made.answered('well', 0, 1_000, MIDDLE, 0);
     expect(made.follow(500, 5_000, 1, 'down', 1_100)).toBe(false);
-    made.answered('sick', 0, 1_200, MIDDLE, 0);
-    expect(made.follow(500, 5_000, 1, 'down', 1_300)).toBe(true);
+    for (let n = 0; n < 19; n++) made.answered('sick', 0, 1_200, MIDDLE, 0);
+    expect(made.follow(500, 5_000, 1, 'down', 1_300)).toBe(false);
     expect(breaker(Number.POSITIVE_INFINITY).made.follow(0, 5_000, 1, 'down', 0)).toBe(false);
     const held = breaker().made;
     held.pin('closed', 10_000, 'by hand', 0);
     expect([held.follow(0, 5_000, 1, 'down', 0), held.state(0)]).toEqual([false, 'closed']);
+  });
+
+  it('follows once half of its own runs fail, however few they are', () => {
+    const { made } = breaker();
+    made.answered('well', 0, 1_000, MIDDLE, 0);
+    expect(made.follow(500, 5_000, 1, 'down', 1_100)).toBe(false);
+    made.answered('sick', 0, 1_200, MIDDLE, 0);
+    expect(made.follow(500, 5_000, 1, 'down', 1_300)).toBe(true);
+  });
+
+  it('is not stopped in its ramp by the bad luck of another', () => {
+    const { made } = breaker();
+    made.follow(0, 5_000, 1, 'down', 0);
+    made.followRamp(5_100, 'healthy', 5_100);
+    made.answered('well', 5_100, 5_200, MIDDLE, 0);
+    expect([made.follow(5_300, 9_000, 2, 'down', 5_400), made.state(5_400)]).toEqual([false, 'ramping']);
   });
 
   it('follows when what went well lies too far back', () => {
