@@ -76,6 +76,7 @@ export function callsOfFixedWaits(situation: Situation, pool: number, waitMs: nu
 /** A situation that is run for a table. */
 export interface Cell {
   readonly name: string;
+  /** Handlers of each process. */
   readonly pool: number;
   readonly situation: Situation;
 }
@@ -93,6 +94,8 @@ export const GRID: readonly Cell[] = [
   ...[50, 100, 250, 400].map((pool) => ({ name: `brown-out to 30 %, pool ${pool}`, pool, situation: BROWNOUT })),
   ...[100, 400].map((pool) => ({ name: `hang, pool ${pool}`, pool, situation: HANG })),
   ...[100, 400].map((pool) => ({ name: `30 % errors, pool ${pool}`, pool, situation: ERRORS })),
+  // 400 handlers of several processes, each of which sees a part of what happens.
+  ...[4, 20].flatMap((instances) => fleet(instances, 400 / instances)),
   { name: 'outage, 1 % poison', pool: 400, situation: { ...OUTAGE, ...POISONED } },
   { name: 'hang, 1 % poison', pool: 400, situation: { ...HANG, ...POISONED } },
   { name: 'brown-out, 1 % poison', pool: 400, situation: { ...BROWNOUT, ...POISONED } },
@@ -101,6 +104,15 @@ export const GRID: readonly Cell[] = [
   { name: '60 % poison, one fingerprint', pool: 400, situation: FLOOD },
   { name: 'two dependencies, one down', pool: 400, situation: TWO_DEPENDENCIES },
 ];
+
+function fleet(instances: number, pool: number): readonly Cell[] {
+  const cell = (what: string, situation: Situation): Cell => ({
+    name: `${what}, ${instances} processes of ${pool}`,
+    pool,
+    situation: { ...situation, instances },
+  });
+  return [cell('outage', OUTAGE), cell('brown-out to 30 %', BROWNOUT), cell('hang', HANG), cell('30 % errors', ERRORS)];
+}
 
 /** Where each mechanism has something to do. */
 export const ABLATED: readonly Cell[] = [
