@@ -9,7 +9,10 @@ export default defineConfig({
     alias: [
       { find: /^lazaret$/, replacement: source('lazaret/src/index.ts') },
       { find: /^lazaret\/(core|testing)$/, replacement: source('lazaret/src/$1/index.ts') },
-      { find: /^lazaret\/(memory|rabbitmq|sqlite)$/, replacement: source('lazaret/src/drivers/$1/index.ts') },
+      {
+        find: /^lazaret\/(kafka|memory|nats|postgres|rabbitmq|redis|sqlite|sqs)$/,
+        replacement: source('lazaret/src/drivers/$1/index.ts'),
+      },
     ],
   },
   test: {
