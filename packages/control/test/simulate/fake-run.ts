@@ -40,6 +40,7 @@ export function fakeRun(
     },
     sent: 25_000,
     done: 25_000,
+    outcomes: 25_000,
     calls: 25_000,
     callsInTrouble: 9_000,
     quarantined: 0,

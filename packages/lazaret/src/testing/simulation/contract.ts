@@ -64,6 +64,8 @@ export interface SimulationRun {
   readonly series: SimulationSeries;
   readonly sent: number;
   readonly done: number;
+  /** Runs of a handler that came to an end. */
+  readonly outcomes: number;
   readonly calls: number;
   readonly callsInTrouble: number;
   /** Healthy messages in the quarantine at the end, and poison. */

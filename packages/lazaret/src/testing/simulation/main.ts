@@ -60,7 +60,7 @@ async function rowOf({ name, pool, situation: own }: Cell, arm: Arm): Promise<Ro
     if (values.hashes) console.log(`${name}: ${arm.name} ${seed} ${facts.hash}`);
   }
   const { user, system } = process.cpuUsage(before);
-  const outcomes = runs.reduce((sum, { calls, poisonQuarantined }) => sum + calls + poisonQuarantined, 0);
+  const outcomes = runs.reduce((sum, run) => sum + run.outcomes, 0);
   const outcomesPerSecond = Math.round(outcomes / ((user + system) / 1e6));
   return { cell: name, arm: arm.name, troubleMs: situation.troubleMs, runs, outcomesPerSecond };
 }

@@ -15,6 +15,8 @@ export class Service {
   #isBroken = false;
   /** Handlers that run. */
   running = 0;
+  /** Runs of handlers that came to an end, whatever it was. */
+  outcomes = 0;
   /** To both dependencies, and to the one that is in trouble. */
   calls = 0;
   mainCalls = 0;
@@ -46,6 +48,7 @@ export class Service {
       await this.#work(number);
     } finally {
       this.running--;
+      this.outcomes++;
     }
   }
 

@@ -117,6 +117,7 @@ class Simulation {
       series: seriesOf(this.#samples),
       sent,
       done,
+      outcomes: this.#service.outcomes,
       calls: this.#service.calls,
       quarantined,
       poisonSent,

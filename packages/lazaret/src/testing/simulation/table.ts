@@ -6,7 +6,7 @@ export interface Row {
   readonly arm: string;
   readonly troubleMs: number;
   readonly runs: readonly Facts[];
-  /** Messages and calls that came to an end in a second of one core. */
+  /** Runs of a handler that came to an end in a second of one core. */
   readonly outcomesPerSecond: number;
 }
 
