@@ -20,6 +20,8 @@ export interface Capabilities {
   readonly maxPublishDelayMs: number;
   /** Whether deliveries have a lease that runs out and can be extended. */
   readonly lease: boolean;
+  /** Without leases: how long after its arrival the broker takes back what is not settled. Absent: it never does. */
+  readonly heldAtMostMs?: number;
   readonly inFlightLimit?: number;
   readonly body: 'bytes' | 'text';
   /** Whether `null` and empty bodies stay apart. */

@@ -54,6 +54,8 @@ const PARKING_FULL_MS = 30_000;
 const BUSY_MS = 1_000;
 /** A heartbeat that is not answered is waited for so long at most. */
 const PATIENCE_MS = 5_000;
+/** Of the time that a broker without leases leaves us: who takes back what is late takes back all that it gave us. */
+const TRUSTED = 0.8;
 const NEVER = Number.POSITIVE_INFINITY;
 
 const ACK: FinalDecision = { verb: 'ack' };
@@ -149,7 +151,7 @@ export class Life implements Keeper {
       // n.b. without a heartbeat the deadline has to leave time for what is written at the end.
       if (this.#policy.heartbeatMs === undefined)
         run.capAt = run.leaseEndsAt - marginOf(leaseMs ?? this.#policy.leaseMs);
-    } else if (leaseMs !== undefined) run.capAt = now + 0.8 * leaseMs;
+    } else if (leaseMs !== undefined) run.capAt = now + TRUSTED * leaseMs;
     this.#watch.take(run);
     this.report.arrived(delivery);
     return run;
@@ -209,7 +211,9 @@ export class Life implements Keeper {
 
   /** A run that the broker's cap would cut short before half of its time would be charged for what waiting cost. */
   #isTooLate({ capAt, pulledAt }: Run, now: number): boolean {
-    return capAt - now < Math.min(this.#policy.timeoutMs, capAt - pulledAt) / 2;
+    const { heldAtMostMs } = this.#setup.subscription.capabilities;
+    const wholeMs = heldAtMostMs === undefined ? capAt - pulledAt : TRUSTED * heldAtMostMs;
+    return capAt - now < Math.min(this.#policy.timeoutMs, wholeMs) / 2;
   }
 
   #startReady(): void {

@@ -61,7 +61,8 @@ function laneOf(queue: string): string {
   return `${queue}.alone`;
 }
 
-function channelCapabilities({ singleActive = false, release = 'hold', limits }: ChannelOptions): Capabilities {
+function channelCapabilities(options: ChannelOptions): Capabilities {
+  const { singleActive = false, release = 'hold', consumerTimeoutMs, limits } = options;
   return {
     failures: 'copy',
     starts: 'pull',
@@ -74,6 +75,7 @@ function channelCapabilities({ singleActive = false, release = 'hold', limits }:
     delayGrainMs: 1,
     maxPublishDelayMs: DAY_MS,
     lease: false,
+    ...(consumerTimeoutMs === undefined ? {} : { heldAtMostMs: consumerTimeoutMs }),
     body: 'bytes',
     nullBody: false,
     headerBudgetBytes: 64 * 1024,

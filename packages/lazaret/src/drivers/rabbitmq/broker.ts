@@ -91,7 +91,7 @@ export class RabbitBroker implements Broker {
       outlet: this.#copies,
       queue,
       options,
-      capabilities: capabilitiesOf(this.#settings.queueType),
+      capabilities: this.#capabilities(),
       tiers: this.#tiers.get(queue)!,
       habits: () => habitsOf(this.#intake.connection?.connection.serverProperties ?? {}),
       consumerTimeoutMs: this.#settings.consumerTimeoutMs,
@@ -144,7 +144,11 @@ export class RabbitBroker implements Broker {
 
   async capabilities(_queue: string): Promise<Capabilities> {
     this.#checkOpen();
-    return capabilitiesOf(this.#settings.queueType);
+    return this.#capabilities();
+  }
+
+  #capabilities(): Capabilities {
+    return capabilitiesOf(this.#settings.queueType, this.#settings.consumerTimeoutMs);
   }
 
   // --- publishing -------------------------------------------------------------------------------------------------------

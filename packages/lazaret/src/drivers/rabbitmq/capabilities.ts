@@ -5,11 +5,11 @@ import type { QueueType } from './topology.ts';
 const DAY_MS = 24 * 3_600_000;
 
 /** The same on all versions. What differs between them is in `versions.ts`. */
-export function capabilitiesOf(type: QueueType): Capabilities {
-  return type === 'quorum' ? QUORUM : CLASSIC;
+export function capabilitiesOf(type: QueueType, consumerTimeoutMs: number): Capabilities {
+  return { ...QUORUM, ...(type === 'quorum' ? {} : { crashEvidence: 'flag' }), heldAtMostMs: consumerTimeoutMs };
 }
 
-const QUORUM: Capabilities = Object.freeze({
+const QUORUM: Capabilities = {
   failures: 'copy',
   starts: 'pull',
   crashEvidence: 'count',
@@ -27,6 +27,4 @@ const QUORUM: Capabilities = Object.freeze({
   headerOrder: false,
   nativeExact: true,
   ackAnswered: false,
-});
-
-const CLASSIC: Capabilities = Object.freeze({ ...QUORUM, crashEvidence: 'flag' });
+};
