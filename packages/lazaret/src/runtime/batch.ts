@@ -3,7 +3,7 @@ import { LazaretError } from '../core/errors.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Cancel, System } from '../ports/system.ts';
 import { type Caller, Calls } from './calls.ts';
-import type { Context, Keeper } from './context.ts';
+import type { Context, Timekeeper } from './context.ts';
 import { RunContext } from './context.ts';
 import type { Classifier, Performer } from './inline.ts';
 import { afterThrow } from './inline.ts';
@@ -69,13 +69,14 @@ export function batched<T>(
   };
 
   const join = (member: Member<T>) => {
+    member.keeper.waits(member.run);
     gathered.push(member);
     if (gathered.length >= size || stopping) callGathered();
     else cancel ??= system.after(withinMs, callGathered);
   };
 
   return {
-    async perform(run: Run, keeper: Keeper): Promise<Outcome> {
+    async perform(run: Run, keeper: Timekeeper): Promise<Outcome> {
       const message = new Incoming<T>(run.delivery.message);
       try {
         if (schema !== undefined) await validate(schema, message);
@@ -84,7 +85,7 @@ export function batched<T>(
       }
       return new Promise((end) => {
         const context = new RunContext(run, keeper);
-        const member: Member<T> = { run, episode: run.episode!, message, context, end };
+        const member: Member<T> = { run, keeper, episode: run.episode!, message, context, end };
         if (run.delivery.attempt > 1 || run.alone) calls.add([member]);
         else join(member);
       });

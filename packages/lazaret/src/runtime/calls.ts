@@ -1,11 +1,13 @@
 import type { Outcome } from '../core/outcome.ts';
 import type { Cancel, System } from '../ports/system.ts';
+import type { Timekeeper } from './context.ts';
 import type { Episode } from './episode.ts';
 import type { Run } from './run.ts';
 
 /** A message that takes part in a call. */
 export interface Caller {
   readonly run: Run;
+  readonly keeper: Timekeeper;
   readonly episode: Episode;
   /** Its call is over, or never comes. */
   readonly end: (outcome: Outcome) => void;
@@ -25,7 +27,8 @@ interface Waiting<C> {
 
 /**
  * Lets at most `most` calls run at once; the others wait in the order in which they came. An abandoned call gives its place back. Who
- * has spent half of its time without being called is given back uncharged: its deadline is for the handler, not for the queue before it.
+ * has waited for half of its time, or comes too late to be called, is given back uncharged: its deadline is for the handler, not for the
+ * queue before it.
  */
 export class Calls<C extends Caller> {
   readonly #most: number;
@@ -45,7 +48,7 @@ export class Calls<C extends Caller> {
 
   add(callers: readonly C[]): void {
     if (callers.length === 0) return;
-    this.#waiting.push({ callers, endsAt: halfTime(callers, this.#system.monotonic()) });
+    this.#waiting.push({ callers, endsAt: this.#system.monotonic() + patienceMs(callers) });
     this.#look();
   }
 
@@ -75,8 +78,13 @@ export class Calls<C extends Caller> {
   }
 
   #begin(all: readonly C[]): void {
-    const callers = all.filter(isHeard);
-    for (const caller of all) if (!isHeard(caller)) caller.end(UNHEARD);
+    const callers: C[] = [];
+    for (const caller of all) {
+      const { run, keeper, end } = caller;
+      if (!isHeard(caller)) end(UNHEARD);
+      else if (keeper.begins(run)) callers.push(caller);
+      else end(NOT_CALLED);
+    }
     if (callers.length === 0) return;
     this.#underWay.add(callers);
     void this.#call(callers).then(() => {
@@ -100,6 +108,6 @@ function isHeard({ episode }: Caller): boolean {
   return episode.listened;
 }
 
-function halfTime(callers: readonly Caller[], now: number): number {
-  return now + Math.min(...callers.map(({ run }) => run.deadlineAt - now)) / 2;
+function patienceMs(callers: readonly Caller[]): number {
+  return Math.min(...callers.map(({ run, keeper }) => keeper.waits(run)));
 }

@@ -43,6 +43,14 @@ export interface Keeper {
   need(run: Run, dependency: string): Refusal | undefined;
 }
 
+/** What a run asks for that is gathered, or waits, before its handler is called. */
+export interface Timekeeper extends Keeper {
+  /** Its handler is not called yet, and no time of its deadline passes. Answers how long it may wait at most, in milliseconds. */
+  waits(run: Run): number;
+  /** Its handler is called now: its deadline counts from here. `false`: too little time is left, and it has to be given back. */
+  begins(run: Run): boolean;
+}
+
 export interface Refusal {
   readonly forMs: number;
   readonly why: string;

@@ -1,5 +1,5 @@
 import type { Failure, Outcome } from '../core/outcome.ts';
-import type { Context, Keeper } from './context.ts';
+import type { Context, Keeper, Timekeeper } from './context.ts';
 import { RunContext } from './context.ts';
 import { refusedDependency } from './dependency-down.ts';
 import { Incoming, type ReceivedMessage } from './received.ts';
@@ -11,10 +11,10 @@ import { validate } from './schema.ts';
 export type Handler<T = unknown> = (message: ReceivedMessage<T>, ctx: Context) => unknown;
 
 /** Performs one run and says how it ended. Never rejects. */
-export interface Performer {
+export interface Performer<K extends Keeper = Timekeeper> {
   /** Before the queue is subscribed to: rejects where no message could ever be performed. */
   open?(): Promise<void>;
-  perform(run: Run, keeper: Keeper): Outcome | Promise<Outcome>;
+  perform(run: Run, keeper: K): Outcome | Promise<Outcome>;
   /** The consumer stops: begin now with what is waited with. */
   hurry?(): void;
   /** What a handler may still hold when the consumer stops. */
@@ -26,7 +26,7 @@ export type Classifier = (thrown: unknown) => Failure;
 const DONE: Outcome = Object.freeze({ kind: 'done' });
 
 /** Runs the handler in this process. */
-export function inline<T>(handler: Handler<T>, fail: Classifier, schema?: Schema<T>): Performer {
+export function inline<T>(handler: Handler<T>, fail: Classifier, schema?: Schema<T>): Performer<Keeper> {
   return {
     async perform(run, keeper) {
       // n.b. one hop away from our own frames: they would fill the stack of every error that the handler makes.

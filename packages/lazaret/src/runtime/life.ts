@@ -9,7 +9,7 @@ import type { Gate } from '../core/storm/gate.ts';
 import { tempered } from '../core/storm/verdict.ts';
 import type { Delivery, Settlement, Subscription } from '../ports/broker.ts';
 import type { System } from '../ports/system.ts';
-import type { Keeper, Refusal } from './context.ts';
+import type { Refusal, Timekeeper } from './context.ts';
 import { deadlineError } from './deadline-error.ts';
 import type { DependencyOf } from './dependency-of.ts';
 import type { Announcer } from './events.ts';
@@ -70,7 +70,7 @@ const KEY_DIED: Outcome = {
  * The life of every message of one queue, in a fixed order:
  * arrive → key lane → due? → precheck → gate → start → handler → whose fault → decide → settle | hold → report.
  */
-export class Life implements Keeper {
+export class Life implements Timekeeper {
   readonly report: Report;
   readonly slots: Slots;
   readonly #setup: LifeSetup;
@@ -225,11 +225,15 @@ export class Life implements Keeper {
 
   /** The deadline is the handler's: a journal that takes its time to begin does not use it up. */
   #run(run: Run, now: number): void {
+    this.#setDeadline(run, now);
+    if (run.alone) this.report.runningAlone(run);
+    void this.#perform(run);
+  }
+
+  #setDeadline(run: Run, now: number): void {
     run.startedAt = now;
     run.deadlineAt = Math.min(now + this.#policy.timeoutMs, run.capAt);
     this.#watch.look(run);
-    if (run.alone) this.report.runningAlone(run);
-    void this.#perform(run);
   }
 
   /** A handler that was given up meanwhile is not listened to: its message may be in other hands, or run here again. */
@@ -459,6 +463,18 @@ export class Life implements Keeper {
   }
 
   // --- what a run asks for ----------------------------------------------------------------------------------------
+
+  waits(run: Run): number {
+    run.deadlineAt = NEVER;
+    return Math.min(this.#policy.timeoutMs, run.capAt - this.#system.monotonic()) / 2;
+  }
+
+  begins(run: Run): boolean {
+    const now = this.#system.monotonic();
+    if (this.#isTooLate(run, now)) return false;
+    this.#setDeadline(run, now);
+    return true;
+  }
 
   prolong(run: Run, ms: number): Promise<boolean> {
     return this.#watch.prolong(run, ms);

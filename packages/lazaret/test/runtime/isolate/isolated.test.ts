@@ -31,7 +31,7 @@ function pool(handler: URL, { concurrency = 1, memory = '' } = {}): Performer {
 }
 
 const fail = (thrown: unknown) => classify(thrown, {}, realSystem.now());
-const keeper = { prolong: async () => true, need: () => undefined };
+const keeper = { prolong: async () => true, need: () => undefined, waits: () => 0, begins: () => true };
 
 function runOf(body: string, delivery: Partial<Delivery> = {}): Run {
   const message = { id: 'm-1', body: new TextEncoder().encode(body), headers: [] };

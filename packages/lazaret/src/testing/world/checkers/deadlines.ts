@@ -17,8 +17,7 @@ export const deadlines: Checker = {
           tell('a handler is heard until its deadline', `${life.id} was heard ${Math.round(lateMs)} ms longer`, life);
         }
         const hadMs = run.chargedAt === undefined ? Number.POSITIVE_INFINITY : run.chargedAt - run.startedAt;
-        // n.b. in a batch the wait for the others and for a call is part of it.
-        if (life.queue.batch === undefined && hadMs < timeOf(run, facts) / 2) {
+        if (hadMs < timeOf(run, facts) / 2) {
           tell('a handler that is charged for its time had it', `${life.id} had ${Math.round(hadMs)} ms`, life);
         }
       }
