@@ -18,8 +18,8 @@ export interface Events {
     readonly why: string;
     readonly rule: string;
   };
-  /** Given back uncharged. */
-  released: MessageEvent & { readonly delayMs: number; readonly why: string };
+  /** Given back uncharged. `spared`: it failed, and storm control says why that costs it nothing. */
+  released: MessageEvent & { readonly delayMs: number; readonly why: string; readonly spared?: string };
   quarantined: MessageEvent & { readonly reason: Reason; readonly why: string; readonly fingerprint: string };
   /** Not ours any more: whatever its handler still does is not settled. */
   'lease-lost': MessageEvent & { readonly why: string };

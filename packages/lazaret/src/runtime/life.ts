@@ -56,6 +56,7 @@ const BUSY_MS = 1_000;
 const PATIENCE_MS = 5_000;
 /** Of the time that a broker without leases leaves us: who takes back what is late takes back all that it gave us. */
 const TRUSTED = 0.8;
+const TAKEN_BACK = 'the broker took it back';
 const NEVER = Number.POSITIVE_INFINITY;
 
 const ACK: FinalDecision = { verb: 'ack' };
@@ -85,6 +86,8 @@ export class Life implements Timekeeper {
   readonly #ready: Run[] = [];
   /** Their settlements wait for a heartbeat under way. */
   readonly #behindBeat = new Set<Run>();
+  /** Receipts of what was lost on its way from the driver to here. */
+  readonly #lostUnseen = new Set<unknown>();
   #stopping = false;
   /** Somebody runs alone: held messages do not start again. */
   #paused = false;
@@ -128,8 +131,10 @@ export class Life implements Timekeeper {
     for (const delivery of deliveries) {
       const run = this.#take(delivery, now);
       run.admitted = true;
-      this.#arrive(run, now);
+      if (this.#lostUnseen.has(delivery.receipt)) this.#lost(run, TAKEN_BACK);
+      else this.#arrive(run, now);
     }
+    this.#lostUnseen.clear();
   }
 
   /** The suspect that is asked for while nothing else of this process is started or unsettled. */
@@ -419,10 +424,10 @@ export class Life implements Timekeeper {
     const receipts = new Set(deliveries.map(({ receipt }) => receipt));
     this.#settler.lossTold(receipts);
     const inHand = [...this.#watch.hands, ...this.#settler.runs, ...this.#behindBeat];
-    this.#loseAll(
-      inHand.filter(({ delivery }) => receipts.has(delivery.receipt)),
-      'the broker took it back',
-    );
+    const gone = inHand.filter(({ delivery }) => receipts.has(delivery.receipt));
+    for (const { delivery } of gone) receipts.delete(delivery.receipt);
+    for (const receipt of receipts) this.#lostUnseen.add(receipt);
+    this.#loseAll(gone, TAKEN_BACK);
   }
 
   #lost(run: Run, why: string): void {

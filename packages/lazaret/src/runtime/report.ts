@@ -56,7 +56,12 @@ export class Report {
       case 'release':
         this.#counts.released++;
         if (!this.#events.heard('released')) return;
-        this.#events.tell('released', { ...about(run), delayMs: settlement.delayMs, why: whyOfRun(run) });
+        this.#events.tell('released', {
+          ...about(run),
+          delayMs: settlement.delayMs,
+          why: whyOfRun(run),
+          ...(run.uncharged === '' ? {} : { spared: run.uncharged }),
+        });
         return;
       case 'deadLetter': {
         this.#counts.quarantined++;

@@ -66,6 +66,7 @@ export function scriptedBatch(ground: Ground): BatchHandler {
 /** What a message does on this run; later it works. */
 function deedOf(life: Life, run: Run): Deed {
   const { does, times } = life.plan.script;
+  if (life.isMended) return 'work';
   const before = life.runs.length - 1;
   const failures = life.runs.filter(({ end }) => end?.how === 'failed').length;
   switch (does) {
@@ -81,13 +82,14 @@ function deedOf(life: Life, run: Run): Deed {
   }
 }
 
-function durationOf({ handOut }: Run): number {
-  return handOut.life.plan.script.durationMs;
+function durationOf({ handOut: { life } }: Run): number {
+  return life.isMended ? 0 : life.plan.script.durationMs;
 }
 
 /** What aborts one ends all that are `together` with it. */
 async function spend(ground: Ground, run: Run, ctx: Context, together: readonly Run[]): Promise<void> {
-  const { durationMs, heeds, extendMs } = run.handOut.life.plan.script;
+  const { heeds, extendMs } = run.handOut.life.plan.script;
+  const durationMs = durationOf(run);
   if (durationMs === 0) return;
   try {
     if (extendMs === 0) await ground.sleep(durationMs, heeds ? ctx.signal : undefined);

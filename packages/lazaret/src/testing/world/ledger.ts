@@ -18,6 +18,8 @@ export interface Life {
   readonly excuses: string[];
   /** A process has said that it belongs into the dead-letter queue. */
   isCondemned: boolean;
+  /** A person has mended what its handler does; storm control had waited for it. */
+  isMended: boolean;
   /** Processes that it killed. */
   deaths: number;
   /** Earliest permitted start of an attempt. */
@@ -222,6 +224,7 @@ function newLife(plan: MessagePlan, queue: QueuePlan): Life {
     letters: [],
     excuses: [],
     isCondemned: false,
+    isMended: false,
     deaths: 0,
     notBefore: new Map(),
   };

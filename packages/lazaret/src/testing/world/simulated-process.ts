@@ -20,6 +20,8 @@ const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 const LINGER_MS = 30_000;
 /** A call that is not answered for so long is not answered any more. */
 const HALF_OPEN_MS = 3_000;
+/** What storm control will not charge for stays in its queue until a person comes: so long after all else went wrong. */
+const MENDED_AFTER_MS = 10 * 60_000;
 
 const EVENTS: readonly EventName[] = [
   'done',
@@ -291,7 +293,7 @@ export class SimulatedProcess {
 
   #told<E extends EventName>(name: E, event: Events[E]): void {
     const { ledger, time, reached } = this.#stage;
-    const { id, why, reason, attempt } = event as Partial<Events['quarantined']>;
+    const { id, why, reason, attempt, spared } = event as Partial<Events['quarantined'] & Events['released']>;
     const life = id === undefined ? undefined : ledger.life(id);
     this.note(`tells '${name}'`, reason ?? why ?? String(attempt ?? ''), life?.plan.index);
     if (life === undefined) return;
@@ -306,6 +308,7 @@ export class SimulatedProcess {
     if (name === 'lease-lost') {
       for (const handOut of ledger.inHand(this.name)) if (handOut.life === life) handOut.isGivenUp = true;
     }
+    if (spared !== undefined && time.now > this.#stage.scenario.quietAt + MENDED_AFTER_MS) life.isMended = true;
     if (name === 'quarantined') reached.add(`a letter: ${reason}` as Situation);
   }
 }
