@@ -1,5 +1,7 @@
 import { LazaretError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
+import { checkQueueName } from '../../core/queue-name.ts';
+import { checkDelay } from '../../core/table-delay.ts';
 import type {
   Address,
   Broker,
@@ -15,6 +17,7 @@ import type {
   Subscription,
 } from '../../ports/broker.ts';
 import type { Capabilities } from '../../ports/capabilities.ts';
+import type { LetterBox } from '../../ports/letter-box.ts';
 import type { SharedState } from '../../ports/shared-state.ts';
 import type { System } from '../../ports/system.ts';
 import type { Statement } from './binding.ts';
@@ -23,11 +26,11 @@ import { Checkpoints } from './checkpoint.ts';
 import { Claims } from './claim.ts';
 import { asError, explained } from './errors.ts';
 import { Facts } from './facts.ts';
-import { type LetterBox, Letters } from './letters.ts';
+import { Letters } from './letters.ts';
 import { type OpenDatabase, openDatabase } from './open.ts';
 import { readOptions, type SqliteOptions, type SqliteSettings } from './options.ts';
-import { checkDelay, Publishing } from './publish.ts';
-import { checkQueueName, Queues } from './queues.ts';
+import { Publishing } from './publish.ts';
+import { Queues } from './queues.ts';
 import { SCHEMA_VERSION } from './schema.ts';
 import { Settling } from './settle.ts';
 import { FileSharedState } from './shared-state.ts';

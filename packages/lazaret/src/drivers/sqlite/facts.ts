@@ -1,8 +1,8 @@
+import { readCursor, writeCursor } from '../../core/cursor.ts';
 import type { Message } from '../../core/message.ts';
 import type { Page, QueueFacts } from '../../ports/broker.ts';
 import type { System } from '../../ports/system.ts';
 import type { Database, Row, Statement } from './binding.ts';
-import { readCursor, writeCursor } from './cursor.ts';
 import { loadMessage } from './message-columns.ts';
 import { BEHIND } from './schema.ts';
 

@@ -3,6 +3,7 @@ import type { System } from '../../ports/system.ts';
 import { openSqlite, type SqliteBroker } from './broker.ts';
 import type { SqliteOptions } from './options.ts';
 
+export type { Letter, LetterBox, LetterQuery, ReleaseResult } from '../../ports/letter-box.ts';
 export {
   type BindingName,
   type Database,
@@ -14,7 +15,6 @@ export {
   type Value,
 } from './binding.ts';
 export { type FileDescription, openSqlite, type SqliteBroker } from './broker.ts';
-export type { Letter, LetterBox, LetterQuery, ReleaseResult } from './letters.ts';
 export type { SqliteOptions } from './options.ts';
 
 /** SQLite where an app takes a broker: `lazaret({ broker: sqlite({ file: './orders.db' }) })`. Opened when the app starts. */

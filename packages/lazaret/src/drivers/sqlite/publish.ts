@@ -1,12 +1,11 @@
-import { LazaretError } from '../../core/errors.ts';
 import { HEADER, readAttempt, readTime } from '../../core/headers.ts';
 import { headerText, NO_HEADERS } from '../../core/message.ts';
+import { checkMessage, storeHeaders, storeNative } from '../../core/stored-message.ts';
 import type { OutgoingMessage, PublishResult } from '../../ports/broker.ts';
 import type { System } from '../../ports/system.ts';
 import type { Database, Parameter, Statement } from './binding.ts';
-import { MAX_DELAY_MS } from './capabilities.ts';
+import { CAPABILITIES } from './capabilities.ts';
 import { asError } from './errors.ts';
-import { checkMessage, storeHeaders, storeNative } from './message-columns.ts';
 import type { Queues } from './queues.ts';
 import type { WakeUp } from './wake-up.ts';
 import type { Work } from './writer.ts';
@@ -137,17 +136,9 @@ export class Publishing {
 /** Why a message cannot be stored, or 'done' for one that is only to be. */
 function refusal(message: OutgoingMessage): PublishResult {
   try {
-    checkMessage(message);
+    checkMessage(message, CAPABILITIES.headerBudgetBytes);
     return 'done';
   } catch (error) {
     return asError(error);
   }
-}
-
-/** In whole milliseconds, never early. Throws LZ1003 for a delay that is none, or longer than the broker keeps. */
-export function checkDelay(delayMs: number): number {
-  if (Number.isFinite(delayMs) && delayMs >= 0 && delayMs <= MAX_DELAY_MS) return Math.ceil(delayMs);
-  throw new LazaretError('LZ1003', `A delay of ${String(delayMs).slice(0, 40)} ms is out of range.`, {
-    hint: `It lies between 0 and ${MAX_DELAY_MS} ms.`,
-  });
 }

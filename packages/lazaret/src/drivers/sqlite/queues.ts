@@ -1,9 +1,5 @@
-import { LazaretError } from '../../core/errors.ts';
-import { shown } from '../../core/option-error.ts';
 import type { Database, Statement } from './binding.ts';
 import { loadText } from './text.ts';
-
-const LONGEST_NAME = 255;
 
 /** Names of queues and the small numbers that stand for them in every row. A number, once committed, is forever. */
 export class Queues {
@@ -38,12 +34,4 @@ export class Queues {
   list(): readonly { readonly id: number; readonly name: string }[] {
     return this.#all.all().map(([id, name]) => ({ id: id as number, name: loadText(name as string | Uint8Array) }));
   }
-}
-
-/** Throws LZ1003 for what is no name of a queue. */
-export function checkQueueName(name: unknown): string {
-  if (typeof name === 'string' && name.length > 0 && name.length <= LONGEST_NAME) return name;
-  throw new LazaretError('LZ1003', `${shown(name)} is no name of a queue.`, {
-    hint: `Write text of 1 to ${LONGEST_NAME} characters.`,
-  });
 }

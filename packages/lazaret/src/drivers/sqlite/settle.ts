@@ -1,9 +1,9 @@
+import { checkDelay } from '../../core/table-delay.ts';
 import type { Extension, Settlement, SettleResult } from '../../ports/broker.ts';
 import type { System } from '../../ports/system.ts';
 import type { Database, Statement } from './binding.ts';
 import type { Claims } from './claim.ts';
 import type { Letters } from './letters.ts';
-import { checkDelay } from './publish.ts';
 import { type Receipt, receiptOf } from './receipt.ts';
 import { eachRun } from './runs.ts';
 import type { WakeUp } from './wake-up.ts';

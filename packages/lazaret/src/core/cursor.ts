@@ -1,9 +1,8 @@
-import { LazaretError } from '../../core/errors.ts';
-import { shown } from '../../core/option-error.ts';
-import type { Value } from './binding.ts';
+import { LazaretError } from './errors.ts';
+import { shown } from './option-error.ts';
 
 /** Where a page ended, as text: opaque for whoever hands it back. */
-export function writeCursor(numbers: readonly (Value | undefined)[]): string {
+export function writeCursor(numbers: readonly unknown[]): string {
   return numbers.join('.');
 }
 
