@@ -9,6 +9,8 @@ const DRIVERS: ReadonlyMap<string, (address: string) => Promise<Driver>> = new M
   ['memory', async () => (await import('./drivers/memory/index.ts')).memory({ shape: 'table' })],
   ['amqp', async (url) => (await import('./drivers/rabbitmq/index.ts')).rabbitmq({ url })],
   ['amqps', async (url) => (await import('./drivers/rabbitmq/index.ts')).rabbitmq({ url })],
+  ['postgres', async (url) => (await import('./drivers/postgres/index.ts')).postgres({ url })],
+  ['postgresql', async (url) => (await import('./drivers/postgres/index.ts')).postgres({ url })],
   ['sqlite', async (address) => (await import('./drivers/sqlite/index.ts')).sqlite({ file: fileOf(address) })],
 ]);
 

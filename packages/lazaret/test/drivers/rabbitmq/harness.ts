@@ -9,10 +9,10 @@ import { timestamp, writeProperties } from '../../../src/drivers/rabbitmq/wire/p
 import { sized, writeField } from '../../../src/drivers/rabbitmq/wire/table.ts';
 import { keepRawProperties } from '../../../src/drivers/rabbitmq/wire/tap.ts';
 import type { Broker, QueueWanted } from '../../../src/ports/broker.ts';
-import type { System } from '../../../src/ports/system.ts';
 import { realSystem } from '../../../src/system.ts';
 import type { Harness, Letter } from '../../../src/testing/index.ts';
-import { type Detour, detourTo, through } from './detour.ts';
+import { type Detour, detourTo, through } from '../detour.ts';
+import { mortal } from '../mortal.ts';
 import { freshName, type Server, sleep } from './server.ts';
 
 /** So long the server needs at most to notice that a connection is gone, and to answer what a case asks of it. */
@@ -135,15 +135,3 @@ const NATIVE = {
     timestamp: timestamp(1_700_000_000),
   }),
 };
-
-/** A System whose timers never fire once its process is dead. */
-export function mortal(system: System, life: { readonly isOver: boolean }): System {
-  const unlessDead = (run: () => void) => () => {
-    if (!life.isOver) run();
-  };
-  return {
-    ...system,
-    after: (ms, run) => system.after(ms, unlessDead(run)),
-    turn: (run) => system.turn(unlessDead(run)),
-  };
-}

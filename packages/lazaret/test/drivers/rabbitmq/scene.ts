@@ -3,8 +3,8 @@ import { type RabbitmqOptions, rabbitmq } from '../../../src/drivers/rabbitmq/in
 import { helpersOf } from '../../../src/drivers/rabbitmq/topology.ts';
 import type { Broker, Delivery, OutgoingMessage, SubscribeOptions, Subscription } from '../../../src/ports/broker.ts';
 import { realSystem } from '../../../src/system.ts';
-import { type Detour, detourTo, through } from './detour.ts';
-import { mortal } from './harness.ts';
+import { type Detour, detourTo, through } from '../detour.ts';
+import { mortal } from '../mortal.ts';
 import { freshName, type Server } from './server.ts';
 
 /** Clients of the real server, each on a way of its own that can be cut, and the queues that are deleted with it. */

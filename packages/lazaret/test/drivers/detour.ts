@@ -17,7 +17,7 @@ export async function detourTo(url: string): Promise<Detour> {
   const pairs = new Set<readonly [Socket, Socket]>();
   let isDeaf = false;
   const server: Server = createServer({ noDelay: true }, (near) => {
-    const far = connect({ host: hostname, port: Number(port || 5672), noDelay: true });
+    const far = connect({ host: hostname, port: Number(port), noDelay: true });
     const pair = [near, far] as const;
     pairs.add(pair);
     const end = () => {

@@ -1,0 +1,12 @@
+import type { Delivery } from '../../ports/broker.ts';
+
+/** By what a hand-out is recognised when it comes back. */
+export interface Receipt {
+  readonly seq: number;
+  /** The number of the hand-out. Neither it nor `seq` is ever given to another. */
+  readonly token: number;
+}
+
+export function receiptOf(delivery: Delivery): Receipt {
+  return delivery.receipt as Receipt;
+}
