@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { Crew } from './rabbitmq/crew.ts';
 import { lettersOf } from './rabbitmq/harness.ts';
 import { message, Scene } from './rabbitmq/scene.ts';
 import { onServers, sleep } from './rabbitmq/server.ts';
+import { Crew } from './story/crew.ts';
 
 /** What becomes of a message stands in its id. */
 function ids(count: number, crashers: number): readonly string[] {
@@ -31,7 +31,7 @@ await onServers('kills', (server) =>
         queue,
         all.map((id) => message(id)),
       );
-      crew = new Crew(server.url, queue, { concurrency: 10, backoff: ['200ms'], timeout: '30s' });
+      crew = new Crew(`${server.url}?settleTime=0s`, queue, { concurrency: 10, backoff: ['200ms'], timeout: '30s' });
       crew.start(2);
       for (let kills = 0; kills < 3; kills++) {
         await sleep(700);

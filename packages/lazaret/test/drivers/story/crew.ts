@@ -21,9 +21,9 @@ export class Crew {
   readonly #living = new Set<ChildProcess>();
   #isOver = false;
 
-  constructor(url: string, queue: string, options: object) {
+  constructor(url: string, queue: string, options: object, app: object = {}) {
     writeFileSync(this.#log, '');
-    this.#setup = JSON.stringify({ url, queue, log: this.#log, options });
+    this.#setup = JSON.stringify({ url, queue, log: this.#log, app, options });
   }
 
   start(workers: number): void {
@@ -44,6 +44,13 @@ export class Crew {
   killOne(): void {
     const all = [...this.#living];
     all[Math.floor(Math.random() * all.length)]?.kill('SIGKILL');
+  }
+
+  /** How often each id came to its end. */
+  ends(): ReadonlyMap<string, number> {
+    const ends = new Map<string, number>();
+    for (const { what, id } of this.lines()) if (what === 'end') ends.set(id, (ends.get(id) ?? 0) + 1);
+    return ends;
   }
 
   lines(): readonly Line[] {

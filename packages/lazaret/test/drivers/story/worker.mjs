@@ -1,11 +1,10 @@
 // A consumer in a process of its own, for tests that kill it. Appends every start and end to a log outside the queue, with one write
 // per line, so that nothing it did is forgotten when it dies. What a message does stands in its id.
 import { appendFileSync } from 'node:fs';
-import { rabbitmq } from '../../../dist/drivers/rabbitmq/index.js';
 import { lazaret, Poison } from '../../../dist/index.js';
 
-const { url, queue, log, options } = JSON.parse(process.argv[2]);
-const app = lazaret({ broker: rabbitmq({ url, settleTime: '0s' }), logger: false, wait: '500ms' });
+const { url, queue, log, app: settings, options } = JSON.parse(process.argv[2]);
+const app = lazaret({ broker: url, logger: false, wait: '500ms', ...settings });
 const note = (what, id, extra = '') => appendFileSync(log, `${what} ${id} ${process.pid} ${extra}\n`);
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -18,13 +17,16 @@ app.consume(queue, options, async ({ id }, ctx) => {
   note('end', id);
 });
 
-for (const name of ['quarantined', 'running-alone', 'trouble']) {
-  app.on(name, ({ id, reason, error }) => note(name, id ?? '-', reason ?? error?.message ?? ''));
+for (const name of ['quarantined', 'running-alone', 'trouble', 'lease-lost']) {
+  app.on(name, ({ id, reason, error, why }) => note(name, id ?? '-', reason ?? error?.message ?? why ?? ''));
 }
 
-await app.start();
-process.stdout.write('ready\n');
 process.once('SIGTERM', async () => {
   await app.stop({ within: '20s' });
   process.exit(0);
+});
+// n.b. its server may be on its way up again: who is over is started again.
+await app.start().catch((error) => {
+  note('trouble', '-', error.message);
+  process.exit(1);
 });
