@@ -1,6 +1,7 @@
 // A whole consumer. In memory as it stands; give it an address to keep the messages:
 //
 //   node examples/consumer.mjs sqlite:./orders.db
+//   node examples/consumer.mjs postgres://user:password@localhost/database
 //   node examples/consumer.mjs 'amqp://localhost?provision=all'
 
 import { lazaret, Poison } from 'lazaret';

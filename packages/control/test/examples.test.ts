@@ -8,6 +8,15 @@ import { lazaret, REPOSITORY, workshop } from './command.ts';
 const place = workshop();
 afterAll(() => place.remove());
 
+/** An address to run the example on, where there is one in the environment. */
+const ADDRESSES: readonly (readonly [where: string, argv: readonly string[]])[] = [
+  ['in memory', []],
+  ['on SQLite', [`sqlite:${join(place.folder, 'orders.db')}`]],
+  ...[['on PostgreSQL', process.env.LAZARET_POSTGRES_URL]].flatMap(([where, url]) =>
+    url ? [[where!, [url]] as const] : [],
+  ),
+];
+
 const example = (name: string) => join(REPOSITORY, 'examples', name);
 
 describe('examples/orders.mjs', () => {
@@ -39,10 +48,7 @@ describe('examples/orders.mjs', () => {
 });
 
 describe('examples/consumer.mjs', () => {
-  it.each([
-    ['in memory', []],
-    ['on SQLite', [`sqlite:${join(place.folder, 'orders.db')}`]],
-  ])('does what it says %s, and ends by itself', async (_, argv) => {
+  it.each(ADDRESSES)('does what it says %s, and ends by itself', async (_, argv) => {
     const { stdout, stderr } = await promisify(execFile)(process.execPath, [example('consumer.mjs'), ...argv]);
     expect(
       stdout

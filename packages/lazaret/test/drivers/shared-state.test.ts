@@ -1,12 +1,15 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { memoryServer } from '../../src/drivers/memory/index.ts';
+import { openPostgres } from '../../src/drivers/postgres/index.ts';
 import type { Broker } from '../../src/ports/broker.ts';
 import type { SharedState } from '../../src/ports/shared-state.ts';
+import { realSystem } from '../../src/system.ts';
 import { ManualSystem } from '../../src/testing/manual-system.ts';
+import { freshSchema, onPostgres, plainly } from './postgres/server.ts';
 import { Scene } from './sqlite-scene.ts';
 
 interface Ground {
-  readonly system: ManualSystem;
+  readonly system: { advance(ms: number): Promise<unknown> };
   /** Another process on the same store. */
   connect(): Promise<Broker>;
   end(): Promise<void>;
@@ -23,16 +26,47 @@ function sqliteGround(): Ground {
   return { system: scene.system, connect: () => scene.broker(), end: () => scene.end() };
 }
 
+/** Its clock stands in a table, and moves when it is told to. */
+function postgresGround(url: string): Ground {
+  const schema = freshSchema();
+  const open: Broker[] = [];
+  const connect = async () => {
+    const broker = await openPostgres({ url, schema, connections: 2, system: realSystem });
+    open.push(broker);
+    return broker;
+  };
+  const stopped = connect().then(async (broker) => {
+    await plainly(url, `CREATE TABLE ${schema}.test_clock AS SELECT 1000000::bigint AS ms`);
+    await plainly(
+      url,
+      `CREATE OR REPLACE FUNCTION ${schema}.clock_1() RETURNS bigint LANGUAGE sql VOLATILE AS 'SELECT ms FROM ${schema}.test_clock'`,
+    );
+    return broker;
+  });
+  return {
+    system: { advance: (ms) => plainly(url, `UPDATE ${schema}.test_clock SET ms = ms + ${ms}`) },
+    connect: () => stopped.then(connect),
+    end: async () => {
+      await stopped;
+      for (const broker of open) await broker.close();
+      await plainly(url, `DROP SCHEMA ${schema} CASCADE`);
+    },
+  };
+}
+
 const ends: (() => Promise<void>)[] = [];
 
 afterEach(async () => {
   for (const end of ends.splice(0)) await end();
 });
 
-describe.each([
+const grounds: [name: string, ground: () => Ground][] = [
   ['memory', memoryGround],
   ['sqlite', sqliteGround],
-] as const)('what processes share in %s', (_, ground) => {
+];
+await onPostgres('what processes share', (url) => grounds.push(['PostgreSQL', () => postgresGround(url)]));
+
+describe.each(grounds)('what processes share in %s', (_, ground) => {
   const opened = async () => {
     const { system, connect, end } = ground();
     ends.push(end);

@@ -1,10 +1,12 @@
-import { didYouMean } from '../../core/did-you-mean.ts';
-import { parseDuration } from '../../core/duration.ts';
+import { checkNames, oneOf, waitOf } from '../../core/driver-options.ts';
 import { optionError, shown } from '../../core/option-error.ts';
 import type { PgPool } from './client.ts';
 
 export interface PostgresOptions {
-  /** 'postgres://user:password@host:5432/database'. What stands behind `?` is for `pg`: `sslmode`, `host` of a socket. Required unless `pool` is given. */
+  /**
+   * 'postgres://user:password@host:5432/database'. Options that are text may stand behind it ('?schema=shop'); what else stands there is
+   * for `pg`: `sslmode`, `host` of a socket. Required unless `pool` is given.
+   */
   readonly url?: string;
   /** A pool of `pg` to use instead. It is not ended with the broker; one of its connections is kept to listen. */
   readonly pool?: PgPool;
@@ -13,7 +15,7 @@ export interface PostgresOptions {
   /** 'all' makes the schema, its tables and queues where they are missing; 'never' makes nothing: what is missing is LZ1302. Default 'all'. */
   readonly provision?: 'all' | 'never';
   /** Connections of a pool of our own, one of which listens; default 5. */
-  readonly connections?: number;
+  readonly connections?: number | string;
   /** How long connecting may take; default '5s'. */
   readonly connectTimeout?: string;
   /** How long a statement may take; default '15s'. */
@@ -54,61 +56,62 @@ const NAMES: readonly (keyof PostgresOptions)[] = [
 const FEWEST_CONNECTIONS = 2;
 const MOST_CONNECTIONS = 100;
 
-/** Throws LZ10xx for what cannot be meant. */
-export function readOptions(options: PostgresOptions): PostgresSettings {
-  for (const name of Object.keys(options)) {
-    if ((NAMES as readonly string[]).includes(name)) continue;
-    const meant = didYouMean(name, NAMES);
-    const todo = meant === undefined ? `There are ${NAMES.join(', ')}.` : `Did you mean '${meant}'?`;
-    throw optionError('LZ1001', 'postgres', `unknown option ${shown(name)}.`, todo);
-  }
-  const { url, pool, schema = 'lazaret', provision = 'all', connections = 5 } = options;
-  if (pool !== undefined && url !== undefined) {
-    throw optionError('LZ1004', 'postgres', "'pool' is connected by itself.", "Leave out 'url'.");
-  }
+/** Those that an address can say; what else it says is for `pg`. */
+const IN_ADDRESS: readonly string[] = NAMES.filter((name) => name !== 'url' && name !== 'pool');
+
+/** Throws LZ10xx for what cannot be meant. What is given as an option goes before what the address says. */
+export function readOptions(given: PostgresOptions): PostgresSettings {
+  checkNames('postgres', given, NAMES);
+  const { url, said } = given.pool === undefined ? readAddress(given.url) : { url: undefined, said: {} };
+  const options: PostgresOptions = { ...said, ...given };
+  const { pool, schema = 'lazaret' } = options;
+  if (pool !== undefined) checkPool(pool, given.url);
   if (typeof schema !== 'string' || !/^[a-z_][a-z0-9_]{0,40}$/.test(schema)) {
-    throw optionError(
-      'LZ1003',
-      'schema',
-      `${shown(schema)} is no plain name.`,
-      "Write lower-case letters, such as 'lazaret'.",
-    );
-  }
-  if (provision !== 'all' && provision !== 'never') {
-    throw optionError('LZ1003', 'provision', `${shown(provision)} is none.`, "Write 'all' or 'never'.");
-  }
-  if (!Number.isInteger(connections) || connections < FEWEST_CONNECTIONS || connections > MOST_CONNECTIONS) {
-    const todo = `Write a whole number from ${FEWEST_CONNECTIONS} to ${MOST_CONNECTIONS}.`;
-    throw optionError('LZ1003', 'connections', `${shown(connections)} cannot be.`, todo);
+    const todo = "Write lower-case letters, such as 'lazaret'.";
+    throw optionError('LZ1003', 'schema', `${shown(schema)} is no plain name.`, todo);
   }
   return {
-    url: pool === undefined ? checkUrl(url) : undefined,
-    pool: pool === undefined ? undefined : checkPool(pool),
-    place: pool === undefined ? placeOf(url!) : 'the given pool',
+    url: url?.toString(),
+    pool,
+    place: url === undefined ? 'the given pool' : placeOf(url),
     schema,
-    provision,
-    connections,
-    connectTimeoutMs: parseDuration(options.connectTimeout ?? '5s', 'connectTimeout'),
-    statementTimeoutMs: parseDuration(options.statementTimeout ?? '15s', 'statementTimeout'),
-    letterRetentionMs: parseDuration(options.letterRetention ?? '30d', 'letterRetention'),
-    dedupeWindowMs: parseDuration(options.dedupeWindow ?? '24h', 'dedupeWindow'),
+    provision: oneOf('provision', options.provision ?? 'all', ['all', 'never']),
+    connections: connectionsOf(options.connections ?? 5),
+    connectTimeoutMs: waitOf(options.connectTimeout ?? '5s', 'connectTimeout'),
+    statementTimeoutMs: waitOf(options.statementTimeout ?? '15s', 'statementTimeout'),
+    letterRetentionMs: waitOf(options.letterRetention ?? '30d', 'letterRetention'),
+    dedupeWindowMs: waitOf(options.dedupeWindow ?? '24h', 'dedupeWindow'),
   };
 }
 
-/** An address may carry a password, so it is not repeated. */
-function checkUrl(url: unknown): string {
-  const isUrl = typeof url === 'string' && /^postgres(ql)?:\/\//.test(url) && URL.canParse(url);
-  if (isUrl) return url;
-  const what = url === undefined ? 'there is none.' : 'it is no address of PostgreSQL.';
-  throw optionError('LZ1002', 'url', what, "Write 'postgres://user:password@host:5432/database', or hand in a pool.");
+/** n.b. an address may carry a password, so it is never repeated. */
+function readAddress(given: unknown): { readonly url: URL; readonly said: Partial<PostgresOptions> } {
+  const isAddress = typeof given === 'string' && /^postgres(ql)?:\/\//.test(given) && URL.canParse(given);
+  if (!isAddress) {
+    const what = given === undefined ? 'there is none.' : 'it is no address of PostgreSQL.';
+    throw optionError('LZ1002', 'url', what, "Write 'postgres://user:password@host:5432/database', or hand in a pool.");
+  }
+  const url = new URL(given);
+  const said = [...url.searchParams].filter(([name]) => IN_ADDRESS.includes(name));
+  for (const [name] of said) url.searchParams.delete(name);
+  return { url, said: Object.fromEntries(said) };
 }
 
-function checkPool(pool: PgPool): PgPool {
-  if (typeof pool?.query === 'function' && typeof pool.connect === 'function') return pool;
-  throw optionError('LZ1002', 'pool', `${shown(pool)} is no pool.`, "Hand in a Pool of 'pg'.");
+function connectionsOf(given: number | string): number {
+  const connections = typeof given === 'string' && /^[0-9]+$/.test(given) ? Number(given) : given;
+  const isFine = typeof connections === 'number' && Number.isInteger(connections);
+  if (isFine && connections >= FEWEST_CONNECTIONS && connections <= MOST_CONNECTIONS) return connections;
+  const todo = `Write a whole number from ${FEWEST_CONNECTIONS} to ${MOST_CONNECTIONS}.`;
+  throw optionError('LZ1003', 'connections', `${shown(given)} cannot be.`, todo);
 }
 
-function placeOf(url: string): string {
-  const { host, pathname } = new URL(url);
+function checkPool(pool: PgPool, url: unknown): void {
+  if (typeof pool?.query !== 'function' || typeof pool.connect !== 'function') {
+    throw optionError('LZ1002', 'pool', `${shown(pool)} is no pool.`, "Hand in a Pool of 'pg'.");
+  }
+  if (url !== undefined) throw optionError('LZ1004', 'postgres', "'pool' is connected by itself.", "Leave out 'url'.");
+}
+
+function placeOf({ host, pathname }: URL): string {
   return `${host === '' ? 'the local server' : host}${pathname === '/' ? '' : pathname}`;
 }

@@ -1,6 +1,5 @@
-import { didYouMean } from '../../core/did-you-mean.ts';
+import { checkNames, oneOf, unknownOption, waitOf } from '../../core/driver-options.ts';
 import { parseDuration } from '../../core/duration.ts';
-import type { LazaretError } from '../../core/errors.ts';
 import { optionError, shown } from '../../core/option-error.ts';
 import type { Place } from './refusals.ts';
 import type { QueueType } from './topology.ts';
@@ -60,8 +59,7 @@ const OF_AMQPLIB: readonly string[] = ['heartbeat', 'frameMax', 'channelMax', 'l
 
 /** Throws LZ10xx for what cannot be meant. What is given as an option goes before what the address says. */
 export function readOptions(given: RabbitmqOptions): RabbitmqSettings {
-  for (const name of Object.keys(given))
-    if (!(NAMES as readonly string[]).includes(name)) throw unknownOption(name, NAMES);
+  checkNames('rabbitmq', given, NAMES);
   const options: RabbitmqOptions = { ...inAddress(given.url), ...given };
   const { url, tls = {} } = options;
   if (typeof tls !== 'object' || tls === null) {
@@ -85,26 +83,9 @@ function inAddress(url: unknown): Partial<RabbitmqOptions> {
   const said = [...(parsed?.searchParams ?? [])];
   for (const [name] of said) {
     if (!IN_ADDRESS.includes(name) && !OF_AMQPLIB.includes(name))
-      throw unknownOption(name, [...IN_ADDRESS, ...OF_AMQPLIB]);
+      throw unknownOption('rabbitmq', name, [...IN_ADDRESS, ...OF_AMQPLIB]);
   }
   return Object.fromEntries(said.filter(([name]) => IN_ADDRESS.includes(name)));
-}
-
-function unknownOption(name: string, names: readonly string[]): LazaretError {
-  const meant = didYouMean(name, names);
-  const todo = meant === undefined ? `There are ${names.join(', ')}.` : `Did you mean '${meant}'?`;
-  return optionError('LZ1001', 'rabbitmq', `unknown option ${shown(name)}.`, todo);
-}
-
-function waitOf(value: string, option: string): number {
-  const ms = parseDuration(value, option);
-  if (ms === 0) throw optionError('LZ1003', option, 'nothing would ever be in time.', "Write '10s', for instance.");
-  return ms;
-}
-
-function oneOf<T extends string>(option: string, value: T, all: readonly T[]): T {
-  if (all.includes(value)) return value;
-  throw optionError('LZ1003', option, `${shown(value)} is none.`, `There are ${all.join(', ')}.`);
 }
 
 /** n.b. an address may carry a password, so it is never repeated. */

@@ -1,4 +1,4 @@
-import { didYouMean } from '../../core/did-you-mean.ts';
+import { checkNames, oneOf } from '../../core/driver-options.ts';
 import { parseDuration } from '../../core/duration.ts';
 import { optionError, shown } from '../../core/option-error.ts';
 import { BINDINGS, type BindingName, type SqliteDatabase } from './binding.ts';
@@ -50,20 +50,13 @@ const NAMES: readonly (keyof SqliteOptions)[] = [
 
 /** Throws LZ10xx for what cannot be meant. */
 export function readOptions(options: SqliteOptions): SqliteSettings {
-  for (const name of Object.keys(options)) {
-    if ((NAMES as readonly string[]).includes(name)) continue;
-    const meant = didYouMean(name, NAMES);
-    const todo = meant === undefined ? `There are ${NAMES.join(', ')}.` : `Did you mean '${meant}'?`;
-    throw optionError('LZ1001', 'sqlite', `unknown option ${shown(name)}.`, todo);
-  }
+  checkNames('sqlite', options, NAMES);
   const { file, database, binding } = options;
   if (database === undefined) checkFile(file);
   else if (file !== undefined || binding !== undefined) {
     throw optionError('LZ1004', 'sqlite', "'database' is open already.", "Leave out 'file' and 'binding'.");
   }
-  if (binding !== undefined && !BINDINGS.includes(binding)) {
-    throw optionError('LZ1003', 'binding', `${shown(binding)} is none.`, `There are ${BINDINGS.join(', ')}.`);
-  }
+  if (binding !== undefined) oneOf('binding', binding, BINDINGS);
   return {
     file,
     database,
