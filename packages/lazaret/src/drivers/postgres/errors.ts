@@ -8,7 +8,7 @@ export class Unsent extends Error {
 }
 
 /** Five characters of SQLSTATE where the server said it; the code of Node where the connection failed. */
-export function codeOf(error: unknown): string | undefined {
+function codeOf(error: unknown): string | undefined {
   const code = (error as { readonly code?: unknown } | null)?.code;
   return typeof code === 'string' ? code : undefined;
 }
@@ -20,7 +20,7 @@ export function wasAnswered(error: unknown): boolean {
 }
 
 /** The connection went, or the server is going: another try may meet a better moment. */
-export function isConnectionLost(error: unknown): boolean {
+function isConnectionLost(error: unknown): boolean {
   const code = codeOf(error) ?? '';
   return /^(08|57P0[1-5])/.test(code);
 }
