@@ -11,6 +11,8 @@ const DRIVERS: ReadonlyMap<string, (address: string) => Promise<Driver>> = new M
   ['amqps', async (url) => (await import('./drivers/rabbitmq/index.ts')).rabbitmq({ url })],
   ['postgres', async (url) => (await import('./drivers/postgres/index.ts')).postgres({ url })],
   ['postgresql', async (url) => (await import('./drivers/postgres/index.ts')).postgres({ url })],
+  ['redis', async (url) => (await import('./drivers/redis/index.ts')).redis({ url })],
+  ['rediss', async (url) => (await import('./drivers/redis/index.ts')).redis({ url })],
   ['sqlite', async (address) => (await import('./drivers/sqlite/index.ts')).sqlite({ file: fileOf(address) })],
 ]);
 

@@ -2,8 +2,8 @@ import type { Driver } from '../../ports/broker.ts';
 import type { MemoryOptions } from './options.ts';
 import { type MemoryServer, memoryServer } from './server.ts';
 
+export type { Letter } from '../../core/letter.ts';
 export type { Fault, Verb } from './faults.ts';
-export type { Letter } from './letter.ts';
 export type { ChannelOptions, LogOptions, MemoryOptions, MemoryServerOptions, TableOptions } from './options.ts';
 export type { MemoryServer } from './server.ts';
 export { memoryServer } from './server.ts';

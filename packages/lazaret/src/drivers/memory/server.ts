@@ -1,11 +1,11 @@
 import { LazaretError } from '../../core/errors.ts';
+import { type Letter, letterOf } from '../../core/letter.ts';
 import type { Broker, Driver } from '../../ports/broker.ts';
 import { MemoryBroker } from './broker.ts';
 import { channelShape } from './channel.ts';
 import { Client } from './client.ts';
 import { Dedupe } from './dedupe.ts';
 import { type Fault, FaultScript, type Verb } from './faults.ts';
-import { type Letter, letterOf } from './letter.ts';
 import { logShape } from './log.ts';
 import { DEDUPE_WINDOW_MS, type MemoryServerOptions, RECONNECT_MS } from './options.ts';
 import { Registry } from './registry.ts';

@@ -1,10 +1,10 @@
 import { LazaretError } from '../../core/errors.ts';
 import type { Evidence } from '../../core/evidence.ts';
 import { HEADER, readAttempt, readTime } from '../../core/headers.ts';
+import { withEvidence } from '../../core/letter.ts';
 import type { HeaderList, HeaderValue, Message } from '../../core/message.ts';
 import { headerText, withHeader, withoutHeaders } from '../../core/message.ts';
 import type { Delivery, OutgoingMessage } from '../../ports/broker.ts';
-import { withEvidence } from './letter.ts';
 
 /** No time that a header carries is believed to lie further ahead. */
 const FURTHEST_MS = 400 * 24 * 3_600_000;

@@ -1,4 +1,5 @@
 import { LazaretError } from '../../core/errors.ts';
+import { type TurnAnswer, Turns } from '../../core/turns.ts';
 import type {
   Delivery,
   Extension,
@@ -10,12 +11,11 @@ import type {
 import type { System } from '../../ports/system.ts';
 import { CAPABILITIES } from './capabilities.ts';
 import type { PgRow } from './client.ts';
-import type { Database } from './database.ts';
+import { type Database, numbers } from './database.ts';
 import { type HandOut, toDelivery } from './deliver.ts';
 import { explained } from './errors.ts';
 import { type Receipt, receiptOf } from './receipt.ts';
 import type { Settling } from './settle.ts';
-import { Turns } from './turns.ts';
 import type { WakeUp } from './wake-up.ts';
 
 /** What a subscription needs of its broker. */
@@ -36,7 +36,8 @@ export class PostgresSubscription implements Subscription {
   readonly #queue: number;
   readonly #handOut: HandOut;
   readonly #options: SubscribeOptions;
-  readonly #turns: Turns;
+  readonly #turns: Turns<Receipt, readonly PgRow[]>;
+  readonly #turnText: string;
   readonly #suspect: string;
   readonly #pulls = new Set<Promise<unknown>>();
   /** Ends the waits of pulls; what was claimed already is returned by them. */
@@ -50,7 +51,8 @@ export class PostgresSubscription implements Subscription {
     this.#queue = queue;
     this.#options = options;
     this.#handOut = { queueName, leaseMs, maxAttempts };
-    this.#turns = new Turns({ database, system, queue, inOrder: this.#inOrder, leaseMs: Math.round(leaseMs) });
+    this.#turns = new Turns({ turn: (run) => system.turn(run), ask: (acks, most) => this.#turn(acks, most) });
+    this.#turnText = `SELECT * FROM ${database.schema}.turn_1($1, $2, $3, $4, $5, $6)`;
     this.#suspect = `SELECT * FROM ${database.schema}.suspect_1($1, $2, $3)`;
     parts.subscriptions.add(this);
   }
@@ -115,8 +117,7 @@ export class PostgresSubscription implements Subscription {
     return this.#answered(batch, async () => {
       const lost = await this.#turns.acknowledge(receipts);
       this.#callOthers(batch);
-      if (lost.size === 0) return undefined;
-      return new Set(receipts.flatMap(({ seq }, place) => (lost.has(seq) ? [] : [place])));
+      return lost.size === 0 ? undefined : new Set([...batch.keys()].filter((place) => !lost.has(place)));
     });
   }
 
@@ -153,6 +154,22 @@ export class PostgresSubscription implements Subscription {
     if (batch.some((settlement) => comesBack(settlement) || (this.#inOrder && freesNext(settlement)))) {
       this.#parts.wakeUp.touched(this.#queue);
     }
+  }
+
+  async #turn(acks: readonly Receipt[], most: number): Promise<TurnAnswer<readonly PgRow[]>> {
+    const seqs = acks.map(({ seq }) => seq);
+    const tokens = acks.map(({ token }) => token);
+    const values = [
+      this.#queue,
+      this.#inOrder,
+      numbers(seqs),
+      numbers(tokens),
+      most,
+      Math.round(this.#options.leaseMs),
+    ];
+    const rows = await this.#parts.database.ask('turn', this.#turnText, values);
+    const lost = rows.flatMap(({ kind, seq }) => (kind === 'lost' ? [seqs.indexOf(seq as number)] : []));
+    return { lost: new Set(lost), claimed: rows };
   }
 
   // --- pulling ----------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
-import { type Evidence, evidenceHeader, plainEvidenceHeaders, readEvidence } from '../../core/evidence.ts';
-import { EVIDENCE_HEADER, HEADER } from '../../core/headers.ts';
-import type { HeaderList, Message } from '../../core/message.ts';
-import { headerText, withoutHeaders } from '../../core/message.ts';
+import { type Evidence, evidenceHeader, plainEvidenceHeaders, readEvidence } from './evidence.ts';
+import { EVIDENCE_HEADER, HEADER } from './headers.ts';
+import type { HeaderList, Message } from './message.ts';
+import { headerText, withoutHeaders } from './message.ts';
 
 /** A dead letter as it lies in its queue. */
 export interface Letter {
