@@ -2,6 +2,7 @@
 //
 //   node examples/consumer.mjs sqlite:./orders.db
 //   node examples/consumer.mjs postgres://user:password@localhost/database
+//   node examples/consumer.mjs redis://localhost
 //   node examples/consumer.mjs 'amqp://localhost?provision=all'
 
 import { lazaret, Poison } from 'lazaret';

@@ -12,9 +12,10 @@ afterAll(() => place.remove());
 const ADDRESSES: readonly (readonly [where: string, argv: readonly string[]])[] = [
   ['in memory', []],
   ['on SQLite', [`sqlite:${join(place.folder, 'orders.db')}`]],
-  ...[['on PostgreSQL', process.env.LAZARET_POSTGRES_URL]].flatMap(([where, url]) =>
-    url ? [[where!, [url]] as const] : [],
-  ),
+  ...[
+    ['on PostgreSQL', process.env.LAZARET_POSTGRES_URL],
+    ['on Redis', process.env.LAZARET_REDIS_URL],
+  ].flatMap(([where, url]) => (url ? [[where!, [url]] as const] : [])),
 ];
 
 const example = (name: string) => join(REPOSITORY, 'examples', name);

@@ -19,7 +19,7 @@ import type {
 } from '../../ports/broker.ts';
 import type { Capabilities } from '../../ports/capabilities.ts';
 import type { SharedState } from '../../ports/shared-state.ts';
-import type { System } from '../../ports/system.ts';
+import type { Cancel, System } from '../../ports/system.ts';
 import { CAPABILITIES } from './capabilities.ts';
 import { makeClient, type RedisClient } from './client.ts';
 import { Ear } from './ear.ts';
@@ -46,7 +46,7 @@ export interface RedisBroker extends Broker {
 export async function openRedis(options: RedisOptions & { readonly system: System }): Promise<RedisBroker> {
   const { system, ...rest } = options;
   const settings = readOptions(rest);
-  const client = settings.client ?? (await connected(settings));
+  const client = settings.client ?? (await connected(settings, system));
   const link = new Link(client, settings.client === undefined, settings.place);
   try {
     return new StreamBroker(link, await lookAtServer(link), settings, system);
@@ -56,20 +56,26 @@ export async function openRedis(options: RedisOptions & { readonly system: Syste
   }
 }
 
-/** n.b. the client tries for ever; who starts wants to know at once. */
-async function connected(settings: RedisSettings): Promise<RedisClient> {
+/** n.b. the client tries for ever; who starts wants to know soon. */
+async function connected(settings: RedisSettings, system: System): Promise<RedisClient> {
   const { url, place, connectTimeoutMs, answerTimeoutMs } = settings;
   const client = await makeClient({ url: url!, connectTimeoutMs, answerTimeoutMs });
   let last: Error | undefined;
   client.on('error', (error) => {
     last = error;
   });
+  let cancel: Cancel | undefined;
+  const late = new Promise<never>((_, reject) => {
+    cancel = system.after(connectTimeoutMs, () => reject(new Error(`it was not ready after ${connectTimeoutMs} ms`)));
+  });
   try {
-    await client.connect!();
+    await Promise.race([client.connect!(), late]);
     return client;
   } catch (error) {
     client.disconnect();
     throw explained(last ?? error, place);
+  } finally {
+    cancel?.();
   }
 }
 

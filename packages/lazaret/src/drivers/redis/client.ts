@@ -36,7 +36,7 @@ export async function makeClient({ url, connectTimeoutMs, answerTimeoutMs }: Cli
     // n.b. what is not answered when the connection goes is for us to send again, and what cannot be sent is refused at once.
     autoResendUnfulfilledCommands: false,
     enableOfflineQueue: false,
-    maxRetriesPerRequest: null,
+    maxRetriesPerRequest: 0,
     retryStrategy: (times: number) => Math.min(FIRST_PAUSE_MS * 2 ** Math.min(times - 1, 10), LONGEST_PAUSE_MS),
   });
 }
