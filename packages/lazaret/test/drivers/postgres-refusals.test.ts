@@ -4,6 +4,7 @@ import type { PgPool } from '../../src/drivers/postgres/index.ts';
 import { openPostgres, type PostgresOptions } from '../../src/drivers/postgres/index.ts';
 import { readOptions } from '../../src/drivers/postgres/options.ts';
 import { realSystem } from '../../src/system.ts';
+import { detourTo, through } from './detour.ts';
 import { freshSchema, onPostgres, plainly } from './postgres/server.ts';
 
 describe('options of the PostgreSQL driver', () => {
@@ -178,6 +179,28 @@ await onPostgres('refusals', (url) => {
         'done',
       ]);
       await broker.close();
+    });
+  });
+
+  describe('a connection that is cut', () => {
+    it('fails what it was asked, and nothing else', async () => {
+      const detour = await detourTo(url);
+      const broker = await openPostgres({ url: through(detour, url), schema: schema(), system: realSystem });
+      const failures: unknown[] = [];
+      const note = (error: unknown) => failures.push(error);
+      process.on('uncaughtException', note);
+      detour.deafen(true);
+      const publishing = broker.publish('q', [{ body: null }]);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      detour.cut();
+      const [result] = await publishing;
+      expect(result === 'unknown' || result instanceof Error).toBe(true);
+      detour.deafen(false);
+      expect(await broker.publish('q', [{ body: null }])).toEqual(['done']);
+      process.off('uncaughtException', note);
+      expect(failures).toEqual([]);
+      await broker.close();
+      await detour.block();
     });
   });
 

@@ -14,6 +14,7 @@ export class Database {
   readonly #pool: PgPool;
   readonly #system: System;
   readonly #isOwned: boolean;
+  readonly #listenedTo = new WeakSet<PgConnection>();
   /** Behind a pooler that shares connections between transactions no statement can be prepared. */
   prepares = true;
   #closed = false;
@@ -73,11 +74,18 @@ export class Database {
   }
 
   async connection(): Promise<PgConnection> {
+    let connection: PgConnection;
     try {
-      return await this.#pool.connect();
+      connection = await this.#pool.connect();
     } catch (error) {
       throw new Unsent(error);
     }
+    // n.b. one that fails while it is lent tells its query, and whoever listens; if nobody does the process ends.
+    if (!this.#listenedTo.has(connection)) {
+      this.#listenedTo.add(connection);
+      connection.on('error', () => undefined);
+    }
+    return connection;
   }
 
   checkOpen(): void {
