@@ -1,9 +1,8 @@
-import type { JetStreamManager } from '@nats-io/jetstream';
-import type { Subscription as Inbox, Msg, NatsConnection } from '@nats-io/transport-node';
 import type { Evidence, Reason } from '../../core/evidence.ts';
 import { fingerprint } from '../../core/fingerprint.ts';
 import type { System } from '../../ports/system.ts';
 import { messageOf } from './arrival.ts';
+import type { Inbox, JetStreamManager, Msg, NatsConnection } from './client.ts';
 import { letterParcel } from './outgoing.ts';
 import { publishAll } from './publisher.ts';
 import type { Questions } from './questions.ts';

@@ -1,4 +1,3 @@
-import type { StoredMsg } from '@nats-io/jetstream';
 import { LazaretError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import type {
@@ -19,6 +18,7 @@ import type { System } from '../../ports/system.ts';
 import { listenForAdvisories } from './advisories.ts';
 import { messageOf } from './arrival.ts';
 import { capabilitiesOf } from './capabilities.ts';
+import type { StoredMsg } from './client.ts';
 import type { Line } from './dial.ts';
 import type { NatsSettings } from './options.ts';
 import { type Parcel, publishedParcel } from './outgoing.ts';
@@ -249,9 +249,7 @@ export class NatsBroker implements Broker {
 
   async #nextFrom(stream: string, seq: number, subject: string): Promise<StoredMsg | null> {
     try {
-      // n.b. the server takes both; the client's type knows each alone.
-      const query = { seq, next_by_subj: subject } as { readonly seq: number };
-      return await this.#line.manager.streams.getMessage(stream, query);
+      return await this.#line.manager.streams.getMessage(stream, { seq, next_by_subj: subject });
     } catch (error) {
       throw requestError(error, `looking into stream '${stream}'`);
     }

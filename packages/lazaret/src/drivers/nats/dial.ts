@@ -1,7 +1,5 @@
-import type { JetStreamManager } from '@nats-io/jetstream';
-import type { NatsConnection } from '@nats-io/transport-node';
 import type { System } from '../../ports/system.ts';
-import type { Client } from './load.ts';
+import type { Client, JetStreamManager, NatsConnection } from './client.ts';
 import type { NatsSettings } from './options.ts';
 import { connectError, requestError, tooOld, unanswered } from './refusals.ts';
 import { within } from './within.ts';

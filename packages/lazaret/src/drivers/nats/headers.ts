@@ -1,5 +1,5 @@
-import type { MsgHdrs } from '@nats-io/transport-node';
 import type { HeaderList, HeaderValue } from '../../core/message.ts';
+import type { Encodable } from './client.ts';
 
 /**
  * Headers of NATS are lines of text: a name, a colon, a value without line breaks whose outer spaces are lost. What cannot travel so,
@@ -29,8 +29,8 @@ export function headerBlock(headers: HeaderList, dedupeId?: string): Uint8Array 
 }
 
 /** n.b. what the client asks of headers that it sends is their bytes, no more; its own list checks and copies each of them. */
-export function asHeaders(block: Uint8Array): MsgHdrs {
-  return { encode: () => block } as unknown as MsgHdrs;
+export function asHeaders(block: Uint8Array): Encodable {
+  return { encode: () => block };
 }
 
 function isPlain(name: string, value: HeaderValue): value is string {

@@ -1,5 +1,5 @@
-import type { Subscription as Inbox, Msg, NatsConnection } from '@nats-io/transport-node';
 import type { System } from '../../ports/system.ts';
+import type { Inbox, Msg, NatsConnection } from './client.ts';
 import { type Receipt, readReceipt } from './receipt.ts';
 import { unanswered, unfit } from './refusals.ts';
 import { within } from './within.ts';

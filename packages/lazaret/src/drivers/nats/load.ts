@@ -1,12 +1,5 @@
-import type { JetStreamManager, JetStreamManagerOptions } from '@nats-io/jetstream';
-import type { NatsConnection, NodeConnectionOptions } from '@nats-io/transport-node';
 import { LazaretError } from '../../core/errors.ts';
-
-/** What we use of the two packages. */
-export interface Client {
-  connect(options: NodeConnectionOptions): Promise<NatsConnection>;
-  jetstreamManager(connection: NatsConnection, options: JetStreamManagerOptions): Promise<JetStreamManager>;
-}
+import type { Client } from './client.ts';
 
 /** n.b. the names stand in variables, so that neither compilers nor bundlers ask for the packages. */
 const TRANSPORT = '@nats-io/transport-node';

@@ -1,5 +1,5 @@
-import type { JetStreamManager } from '@nats-io/jetstream';
 import type { ProvisionPlan, ProvisionStep, QueueWanted } from '../../ports/broker.ts';
+import type { JetStreamManager } from './client.ts';
 import type { NatsSettings } from './options.ts';
 import { requestError } from './refusals.ts';
 import {

@@ -1,5 +1,5 @@
-import type { Msg } from '@nats-io/transport-node';
 import type { PublishResult } from '../../ports/broker.ts';
+import type { Msg } from './client.ts';
 import type { Parcel } from './outgoing.ts';
 import type { Questions } from './questions.ts';
 import { unfit } from './refusals.ts';

@@ -1,5 +1,5 @@
-import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import type { System } from '../../ports/system.ts';
+import type { Msg, NatsConnection } from './client.ts';
 import { asHeaders } from './headers.ts';
 
 export interface Question {

@@ -1,5 +1,5 @@
-import type { Msg } from '@nats-io/transport-node';
 import type { Delivery } from '../../ports/broker.ts';
+import type { Msg } from './client.ts';
 
 /** Whose a message is. 'settling': ours, while a word about it is on its way. */
 type State = 'buffered' | 'out' | 'settling' | 'closed';

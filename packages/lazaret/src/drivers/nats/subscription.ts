@@ -1,4 +1,3 @@
-import type { NatsConnection } from '@nats-io/transport-node';
 import type {
   Delivery,
   Extension,
@@ -10,6 +9,7 @@ import type {
 import type { Capabilities } from '../../ports/capabilities.ts';
 import type { System } from '../../ports/system.ts';
 import { type HandOut, toDelivery } from './arrival.ts';
+import type { NatsConnection } from './client.ts';
 import { Intake } from './intake.ts';
 import { Leases } from './leases.ts';
 import { copyParcel, letterParcel, type Parcel } from './outgoing.ts';

@@ -1,5 +1,5 @@
-import type { ConsumerInfo, JetStreamManager } from '@nats-io/jetstream';
 import { optionError, shown } from '../../core/option-error.ts';
+import type { ConsumerInfo, JetStreamManager } from './client.ts';
 import { API, apiCodeOf, requestError } from './refusals.ts';
 
 /** Where a queue's messages, its consumer and its letters are. */
