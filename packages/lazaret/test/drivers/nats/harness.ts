@@ -97,7 +97,7 @@ export async function lettersOf(server: Server, stream: string): Promise<readonl
   const manager = await server.manager();
   const letters: Letter[] = [];
   const { state } = await manager.streams.info(stream);
-  for (let seq = state.first_seq; seq <= state.last_seq; seq++) {
+  for (let seq = Math.max(1, state.first_seq); seq <= state.last_seq; seq++) {
     const stored = await manager.streams.getMessage(stream, { seq });
     if (stored !== null)
       letters.push(letterOf(messageOf({ data: stored.data, headers: stored.header }, `${stream}:${seq}`)));
