@@ -86,13 +86,43 @@ await onServer('consuming', (server) =>
       await client.broker.publish(`${stream}.eu`, [message('found', { id: 'evt-1' })]);
       const delivery = await one(subscription);
       await subscription.settle([{ delivery, verb: 'retry', delayMs: 0, notBefore: Date.now() + 60_000 }]);
-      const copy = await one(subscription);
-      expect([textOf(copy.message.body), copy.message.id, copy.source.position]).toEqual([
+      const again = await one(subscription);
+      // n.b. no copy, which all consumers of the stream would get.
+      expect([textOf(again.message.body), again.message.id, again.source.position]).toEqual([
         'found',
         'evt-1',
-        `${stream}:2`,
+        `${stream}:1`,
       ]);
       await expect(client.broker.publish(queue, [message('where?')])).rejects.toThrow('several subjects');
+    });
+
+    it('keeps two groups of one stream apart, and their letters', async () => {
+      const queue = scene.name();
+      await (await scene.manager).streams.add({ name: queue, subjects: [queue] });
+      scene.discard(`${queue}_billing_dlq`, `${queue}_audit_dlq`);
+      const client = await scene.client();
+      const groups = ['billing', 'audit'];
+      await client.broker.publish(queue, [message('for all')]);
+      for (const group of groups) {
+        const subscription = await (await scene.client()).subscribe(queue, { group });
+        const delivery = await one(subscription);
+        await subscription.settle([{ delivery, verb: 'deadLetter', evidence: evidenceOf(queue) }]);
+        expect(await lettersOf(server, `${queue}_${group}_dlq`)).toHaveLength(1);
+      }
+    });
+
+    it('keeps what a producer calls as we call our evidence', async () => {
+      const client = await scene.client();
+      const queue = await scene.queue();
+      const subscription = await client.subscribe(queue);
+      await client.broker.publish(queue, [message('poison', { headers: [['x-error', 'theirs']] })]);
+      const delivery = await one(subscription);
+      await subscription.settle([{ delivery, verb: 'deadLetter', evidence: evidenceOf(queue) }]);
+      const [letter] = await lettersOf(server, `${queue}_dlq`);
+      expect(letter!.message.headers.filter(([name]) => name === 'x-error')).toEqual([
+        ['x-error', 'theirs'],
+        ['x-error', 'it is poison'],
+      ]);
     });
 
     it.each([

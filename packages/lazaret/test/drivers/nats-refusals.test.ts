@@ -100,7 +100,9 @@ await onServer('refusals', (server) =>
       const subscription = await client.subscribe(queue, { waitMs: 6_000 });
       const pull = subscription.pull(1, new AbortController().signal);
       pull.catch(() => undefined);
-      await (await scene.manager).consumers.delete(queue, queue);
+      const manager = await scene.manager;
+      await expect.poll(async () => (await manager.consumers.info(queue, queue)).num_waiting).toBe(1);
+      await manager.consumers.delete(queue, queue);
       await expect(pull).rejects.toMatchObject({ code: 'LZ1132' });
     }, 10_000);
 

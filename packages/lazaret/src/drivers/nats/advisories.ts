@@ -70,6 +70,8 @@ async function toLetter(parts: AdvisoryParts, advisory: Advisory): Promise<void>
   const { stream, letters } = place;
   const { sequence, deliveries, reason, consumer } = advisory;
   const stored = await manager.streams.getMessage(stream, { seq: sequence });
+  // n.b. of a stream of several queues each makes its own letters.
+  if (stored !== null && place.isShared && place.subject !== undefined && stored.subject !== place.subject) return;
   const now = system.now();
   const position = `${stream}:${sequence}`;
   const message = messageOf({ data: stored?.data ?? NO_BYTES, headers: stored?.header }, position);
@@ -86,7 +88,7 @@ async function toLetter(parts: AdvisoryParts, advisory: Advisory): Promise<void>
     position,
     deliveries,
   };
-  const at = { sequence, storedAt: stored?.timestamp ?? '', deliveries };
-  const parcel = letterParcel(letters, stream, at, { message, firstSeenAt }, evidence, mostBytes());
+  const original = { stream, consumer, sequence, storedAt: stored?.timestamp ?? '' };
+  const parcel = letterParcel(letters, original, { message, firstSeenAt }, evidence, mostBytes());
   await publishAll(questions, [parcel]);
 }

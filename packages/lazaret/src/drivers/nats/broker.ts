@@ -30,7 +30,6 @@ import { NatsSubscription } from './subscription.ts';
 import {
   checkName,
   consumerOf,
-  deadLetterSubject,
   inFlightLimitOf,
   leaseOf,
   locate,
@@ -215,7 +214,7 @@ export class NatsBroker implements Broker {
     const { manager } = this.#line;
     const place = await this.#located(queue);
     const consumer = await consumerOf(manager, place);
-    const letters = await streamOf(manager, deadLetterSubject(queue, this.#deadLetters.get(queue)));
+    const letters = await streamOf(manager, place.letters);
     const dead = letters === undefined ? undefined : await this.#messagesIn(letters);
     return {
       ...(consumer === undefined ? {} : { ready: consumer.num_pending, leased: consumer.num_ack_pending }),

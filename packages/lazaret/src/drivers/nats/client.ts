@@ -4,7 +4,7 @@ export interface Client {
   jetstreamManager(connection: NatsConnection, options: ManagerOptions): Promise<JetStreamManager>;
 }
 
-export interface ManagerOptions {
+interface ManagerOptions {
   readonly checkAPI: boolean;
   readonly timeout: number;
 }
@@ -20,7 +20,7 @@ export interface NatsConnection {
   close(): Promise<void>;
 }
 
-export interface PublishOptions {
+interface PublishOptions {
   readonly reply?: string;
   readonly headers?: Encodable;
 }
@@ -30,7 +30,7 @@ export interface Encodable {
   encode(): Uint8Array;
 }
 
-export interface SubscribeOptions {
+interface SubscribeOptions {
   readonly queue?: string;
   callback(error: Error | null, message: Msg): void;
 }
@@ -49,7 +49,7 @@ export interface Msg {
   json<T>(): T;
 }
 
-export interface Headers extends Iterable<[string, string[]]> {
+interface Headers extends Iterable<[string, string[]]> {
   /** Of an answer of the server; 0 in a message. */
   readonly code: number;
   readonly description: string;
@@ -77,7 +77,7 @@ export interface JetStreamManager {
   };
 }
 
-export interface StreamConfig {
+interface StreamConfig {
   readonly name: string;
   readonly subjects?: readonly string[];
   readonly retention: 'limits' | 'interest' | 'workqueue';
@@ -88,11 +88,12 @@ export interface StreamConfig {
 }
 
 export interface StreamInfo {
-  readonly config: { readonly subjects?: readonly string[] };
+  readonly config: { readonly subjects?: readonly string[]; readonly retention: StreamConfig['retention'] };
   readonly state: { readonly messages: number };
 }
 
 export interface StoredMsg {
+  readonly subject: string;
   readonly seq: number;
   readonly data: Uint8Array;
   readonly header?: Headers | undefined;
@@ -100,7 +101,7 @@ export interface StoredMsg {
   readonly timestamp: string;
 }
 
-export interface ConsumerConfig {
+interface ConsumerConfig {
   readonly durable_name?: string;
   readonly ack_policy: string;
   readonly ack_wait?: number;

@@ -6,7 +6,7 @@ import type { Encodable } from './client.ts';
  * and what would make the server act, is carried in this one, which is taken apart at arrival: the name and the value in base64url,
  * with 't' for text, 'b' for bytes and 'u' for text that no UTF-8 can say.
  */
-export const ENCODED = 'lazaret-encoded';
+const ENCODED = 'lazaret-encoded';
 /** The server's own name for what it dedupes by; other clients use it as the message's id. */
 export const MESSAGE_ID = 'Nats-Msg-Id';
 

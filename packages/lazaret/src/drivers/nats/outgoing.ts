@@ -22,7 +22,7 @@ const PLAIN_EVIDENCE_BYTES = 1_600;
 
 const NO_BYTES = new Uint8Array(0);
 const REWRITTEN: readonly string[] = [HEADER.id, HEADER.attempt, HEADER.firstSeen, HEADER.notBefore];
-const PLAIN_EVIDENCE: readonly string[] = Object.values(EVIDENCE_HEADER);
+const FORMER_EVIDENCE: readonly string[] = [HEADER.evidence, ...Object.values(EVIDENCE_HEADER)];
 
 /** Throws LZ1119 for what NATS cannot carry. There is no `null`: it travels as nothing. */
 export function publishedParcel(subject: string, message: OutgoingMessage, mostBytes: number): Parcel {
@@ -52,19 +52,21 @@ function dedupeText(id: string): string {
     : `=${Buffer.from(id, isWhole(id) ? 'utf8' : 'utf16le').toString('base64url')}`;
 }
 
-/** One of a message that lies where `receipt` says: written twice after a lost answer, it is stored once. */
-function onceFor(
-  what: string,
-  stream: string,
-  { sequence, storedAt, deliveries }: Pick<Receipt, 'sequence' | 'storedAt' | 'deliveries'>,
-): string {
-  return `lazaret-${what}:${stream}:${sequence}:${storedAt}:${deliveries}`;
+/** A message in its stream, and who consumes it: what one consumer writes of it is not what another does. */
+export interface Original extends Pick<Receipt, 'sequence' | 'storedAt'> {
+  readonly stream: string;
+  readonly consumer: string;
+}
+
+/** Written twice after a lost answer, it is stored once. */
+function onceFor(what: string, { stream, consumer, sequence, storedAt }: Original): string {
+  return `lazaret-${what}:${stream}:${consumer}:${sequence}:${storedAt}`;
 }
 
 /** What takes the place of a delivery where something has to be written to it; it carries on from its counts. */
 export function copyParcel(
   subject: string,
-  stream: string,
+  original: Original,
   delivery: Delivery,
   attempt: number,
   notBefore: number | undefined,
@@ -77,33 +79,34 @@ export function copyParcel(
     [HEADER.firstSeen, String(firstSeenAt)],
     ...(notBefore === undefined ? [] : [[HEADER.notBefore, String(Math.ceil(notBefore))] as const]),
   ];
-  const once = onceFor('copy', stream, delivery.receipt as Receipt);
+  const once = onceFor('copy', original);
   return { subject, body: message.body ?? NO_BYTES, headers: headerBlock(headers, once) };
+}
+
+/** Whether the server takes it. */
+export function isStorable({ body, headers }: Parcel, mostBytes: number): boolean {
+  const headerBytes = headers?.length ?? 0;
+  return headerBytes <= MOST_HEADER_BYTES && headerBytes + body.length <= mostBytes;
 }
 
 /** A dead letter with as much of its evidence as finds room; at the server's limit none of it does, and the message goes as it came. */
 export function letterParcel(
   subject: string,
-  stream: string,
-  place: Pick<Receipt, 'sequence' | 'storedAt' | 'deliveries'>,
+  original: Original,
   { message, firstSeenAt }: Pick<Delivery, 'message' | 'firstSeenAt'>,
   evidence: Evidence,
   mostBytes: number,
 ): Parcel {
   const body = message.body ?? NO_BYTES;
-  const once = onceFor('letter', stream, { ...place, deliveries: 0 });
-  const brought = withoutHeaders(message.headers, [...REWRITTEN, HEADER.evidence]);
+  const once = onceFor('letter', original);
+  const wasLetter = message.headers.some(([name]) => name === HEADER.evidence);
+  const brought = withoutHeaders(message.headers, [...REWRITTEN, ...(wasLetter ? FORMER_EVIDENCE : [])]);
   const own: HeaderList = [...idOf(message), [HEADER.firstSeen, String(firstSeenAt)]];
   const room = Math.min(MOST_HEADER_BYTES, mostBytes - body.length);
   const bare = headerBlock([...brought, ...own], once)!;
   const { text } = evidenceHeader(evidence, Math.min(EVIDENCE_BYTES, room - bare.length - PLAIN_EVIDENCE_BYTES));
   if (text !== undefined) {
-    const headers = [
-      ...withoutHeaders(brought, PLAIN_EVIDENCE),
-      ...own,
-      ...plainEvidenceHeaders(evidence),
-      [HEADER.evidence, text] as const,
-    ];
+    const headers = [...brought, ...own, ...plainEvidenceHeaders(evidence), [HEADER.evidence, text] as const];
     return { subject, body, headers: headerBlock(headers, once) };
   }
   const fitting = [bare, headerBlock(brought, once), headerBlock(brought), headerBlock([], once)];

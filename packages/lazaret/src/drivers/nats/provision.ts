@@ -59,8 +59,16 @@ async function surveyed(
 }
 
 function placeOfOurs(queue: string, group: string | undefined, deadLetter: string | undefined): Place {
-  const letters = deadLetterSubject(queue, deadLetter);
-  return { queue, subject: queue, stream: nameOf(queue), consumer: nameOf(group ?? queue), letters, isShared: false };
+  const letters = deadLetterSubject(queue, { group, deadLetter });
+  return {
+    queue,
+    subject: queue,
+    stream: nameOf(queue),
+    consumer: nameOf(group ?? queue),
+    letters,
+    isShared: false,
+    isWorkQueue: true,
+  };
 }
 
 /** The stream of the letters and the consumer, as `subscribe` needs them. */

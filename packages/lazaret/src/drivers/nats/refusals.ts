@@ -29,7 +29,7 @@ export function requestError(thrown: unknown, what: string): LazaretError {
   return error('LZ1130', `NATS did not answer to ${what}: ${reasonOf(thrown)}`, 'Try again later.', thrown);
 }
 
-export function withoutJetStream(cause: unknown): LazaretError {
+function withoutJetStream(cause: unknown): LazaretError {
   return error('LZ1132', 'The NATS server has no JetStream for this account', "Start it with 'jetstream {}'.", cause);
 }
 

@@ -12,7 +12,7 @@ import { type HandOut, toDelivery } from './arrival.ts';
 import type { NatsConnection } from './client.ts';
 import { Intake } from './intake.ts';
 import { Leases } from './leases.ts';
-import { copyParcel, letterParcel, type Parcel } from './outgoing.ts';
+import { copyParcel, isStorable, letterParcel, type Original, type Parcel } from './outgoing.ts';
 import { publishAll } from './publisher.ts';
 import type { Questions } from './questions.ts';
 import { isOurs, type Receipt } from './receipt.ts';
@@ -150,21 +150,33 @@ export class NatsSubscription implements Subscription {
     const { delivery } = settlement;
     switch (settlement.verb) {
       case 'deadLetter': {
-        const { evidence } = settlement;
-        const parcel = letterParcel(place.letters, place.stream, receipt, delivery, evidence, mostBytes());
+        const parcel = letterParcel(
+          place.letters,
+          this.#originalOf(receipt),
+          delivery,
+          settlement.evidence,
+          mostBytes(),
+        );
         return { index, receipt, parcel, isLetter: true };
       }
       case 'retry':
       case 'release': {
-        if (settlement.notBefore === delivery.notBefore) return undefined;
+        // n.b. where others consume the same stream a copy would be theirs too.
+        if (settlement.notBefore === delivery.notBefore || !place.isWorkQueue) return undefined;
         const attempt = settlement.verb === 'retry' ? delivery.attempt + 1 : delivery.attempt;
         const { subject } = receipt.message;
-        const parcel = copyParcel(subject, place.stream, delivery, attempt, settlement.notBefore);
+        const parcel = copyParcel(subject, this.#originalOf(receipt), delivery, attempt, settlement.notBefore);
+        if (!isStorable(parcel, mostBytes())) return undefined;
         return { index, receipt, parcel, isLetter: false };
       }
       default:
         return undefined;
     }
+  }
+
+  #originalOf({ sequence, storedAt }: Receipt): Original {
+    const { stream, consumer } = this.#parts.place;
+    return { stream, consumer, sequence, storedAt };
   }
 
   /** Stored, then acknowledged, then said to be done. */

@@ -1,5 +1,5 @@
 import { optionError, shown } from '../../core/option-error.ts';
-import type { ConsumerInfo, JetStreamManager } from './client.ts';
+import type { ConsumerInfo, JetStreamManager, StreamInfo } from './client.ts';
 import { API, apiCodeOf, requestError } from './refusals.ts';
 
 /** Where a queue's messages, its consumer and its letters are. */
@@ -12,6 +12,8 @@ export interface Place {
   readonly letters: string;
   /** The stream takes more than this queue. */
   readonly isShared: boolean;
+  /** It has one consumer for each message, and what is acknowledged is gone. */
+  readonly isWorkQueue: boolean;
 }
 
 /** 'orders' is a subject, and the stream that takes it; 'ORDERS/worker' a stream and a durable consumer that are there. */
@@ -29,32 +31,37 @@ export function nameOf(subject: string): string {
   return subject.replaceAll('.', '_');
 }
 
-export function deadLetterSubject(queue: string, deadLetter: string | undefined): string {
-  return deadLetter ?? `${queue.replace('/', '.')}.dlq`;
+/** How a queue was subscribed to. */
+export interface Names {
+  readonly group?: string | undefined;
+  readonly deadLetter?: string | undefined;
+}
+
+export function deadLetterSubject(queue: string, { group, deadLetter }: Names): string {
+  const consumed = group === undefined ? queue.replace('/', '.') : `${queue}.${group}`;
+  return deadLetter ?? `${consumed}.dlq`;
 }
 
 /** `undefined` where no stream takes it. */
-export async function locate(
-  manager: JetStreamManager,
-  queue: string,
-  { group, deadLetter }: { readonly group?: string | undefined; readonly deadLetter?: string | undefined } = {},
-): Promise<Place | undefined> {
+export async function locate(manager: JetStreamManager, queue: string, names: Names = {}): Promise<Place | undefined> {
   checkName(queue);
-  const letters = deadLetterSubject(queue, deadLetter);
+  const letters = deadLetterSubject(queue, names);
   const [name = '', consumer] = queue.split('/');
   const stream = consumer === undefined ? ((await streamOf(manager, queue)) ?? queue) : name;
   if (stream.includes('.')) return undefined;
-  const subjects = await subjectsOf(manager, stream);
-  if (subjects === undefined) return undefined;
+  const config = await configOf(manager, stream);
+  if (config === undefined) return undefined;
+  const { subjects = [], retention } = config;
   const [only] = subjects.length === 1 && !/[*>]/.test(subjects[0]!) ? subjects : [undefined];
   const subject = consumer === undefined && stream !== queue ? queue : subjects.includes(queue) ? queue : only;
   return {
     queue,
     subject,
     stream,
-    consumer: consumer ?? nameOf(group ?? queue),
+    consumer: consumer ?? nameOf(names.group ?? queue),
     letters,
     isShared: only === undefined,
+    isWorkQueue: retention === 'workqueue',
   };
 }
 
@@ -69,9 +76,9 @@ export async function streamOf(manager: JetStreamManager, subject: string): Prom
   }
 }
 
-async function subjectsOf(manager: JetStreamManager, stream: string): Promise<readonly string[] | undefined> {
+async function configOf(manager: JetStreamManager, stream: string): Promise<StreamInfo['config'] | undefined> {
   try {
-    return (await manager.streams.info(stream)).config.subjects ?? [];
+    return (await manager.streams.info(stream)).config;
   } catch (error) {
     if (apiCodeOf(error) === API.streamNotFound) return undefined;
     throw requestError(error, `looking at stream '${stream}'`);

@@ -9,7 +9,7 @@ import { sleep } from './server.ts';
 const FOLDERS = [...(process.env.PATH ?? '').split(':'), '/usr/local/sbin', '/usr/sbin'];
 
 /** The server's program; it is there wherever the server was installed. */
-export function program(): string | undefined {
+function program(): string | undefined {
   return FOLDERS.map((folder) => join(folder, 'nats-server')).find((path) => {
     try {
       accessSync(path, constants.X_OK);
