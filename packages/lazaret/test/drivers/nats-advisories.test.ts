@@ -2,9 +2,9 @@ import { jetstream } from '@nats-io/jetstream';
 import { afterEach, describe, expect, it } from 'vitest';
 import { lettersOf } from './nats/harness.ts';
 import { message, one, Scene, textOf } from './nats/scene.ts';
-import { onServer } from './nats/server.ts';
+import { onNats } from './nats/server.ts';
 
-await onServer('advisories', (server) =>
+await onNats('advisories', (server) =>
   describe('what other consumers of a NATS stream gave up', () => {
     const scene = new Scene(server);
     afterEach(() => scene.end());

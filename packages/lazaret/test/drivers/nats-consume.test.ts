@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { lettersOf } from './nats/harness.ts';
 import { message, one, Scene, textOf } from './nats/scene.ts';
-import { onServer, sleep } from './nats/server.ts';
+import { onNats, sleep } from './nats/server.ts';
 
-await onServer('consuming', (server) =>
+await onNats('consuming', (server) =>
   describe('a consumer on NATS', () => {
     const scene = new Scene(server);
     afterEach(() => scene.end());

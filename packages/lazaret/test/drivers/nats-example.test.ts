@@ -2,11 +2,11 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
-import { onServer, streamsOf } from './nats/server.ts';
+import { onNats, streamsOf } from './nats/server.ts';
 
 const EXAMPLE = fileURLToPath(new URL('../../../../examples/nats.mjs', import.meta.url));
 
-await onServer('the example', (server) =>
+await onNats('the example', (server) =>
   describe('examples/nats.mjs', () => {
     const streams = streamsOf('example_orders');
     afterAll(async () => {

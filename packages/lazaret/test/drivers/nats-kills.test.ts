@@ -4,21 +4,19 @@ import type { Broker } from '../../src/ports/broker.ts';
 import { realSystem } from '../../src/system.ts';
 import { lettersOf } from './nats/harness.ts';
 import { OwnServer } from './nats/own-server.ts';
-import { freshName, onServer, Server, sleep } from './nats/server.ts';
-import { Crew } from './rabbitmq/crew.ts';
-
-const WORKER = new URL('./nats/worker.mjs', import.meta.url);
+import { freshName, onNats, Server, sleep } from './nats/server.ts';
+import { Crew } from './story/crew.ts';
 
 /** What becomes of a message stands in its id. */
 const ids = (from: number, count: number): readonly string[] =>
   Array.from({ length: count }, (_, i) => {
     const n = from + i;
     if (n % 25 === 1) return `poison-${n}`;
-    return n % 20 === 3 ? `once-${n}` : `good-${n}`;
+    return n % 20 === 3 ? `twice-${n}` : `good-${n}`;
   });
 
 // n.b. the server that is killed is one of this test alone; the common one only says that there is a server at all.
-await onServer('kills', () =>
+await onNats('kills', () =>
   describe('processes on one queue of NATS', () => {
     const ends: (() => unknown)[] = [];
     afterEach(async () => {
@@ -35,7 +33,7 @@ await onServer('kills', () =>
       const queue = freshName();
       await (await broker.provision(queue, {})).apply();
       // n.b. the broker's count is the attempt, and kills are counted too: a message may be killed more often than it fails.
-      const crew = new Crew(own.url, queue, { concurrency: 10, backoff: ['200ms'], maxAttempts: 20 }, WORKER);
+      const crew = new Crew(own.url, queue, { concurrency: 10, backoff: ['200ms'], maxAttempts: 20 });
       ends.push(() => crew.end());
       const all: string[] = [];
       crew.start(2);

@@ -2,9 +2,9 @@ import { headers } from '@nats-io/transport-node';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { HeaderList } from '../../src/core/message.ts';
 import { message, one, Scene, textOf } from './nats/scene.ts';
-import { onServer } from './nats/server.ts';
+import { onNats } from './nats/server.ts';
 
-await onServer('publishing', (server) =>
+await onNats('publishing', (server) =>
   describe('a publisher to NATS', () => {
     const scene = new Scene(server);
     afterEach(() => scene.end());

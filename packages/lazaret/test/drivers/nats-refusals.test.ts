@@ -6,7 +6,7 @@ import type { Broker } from '../../src/ports/broker.ts';
 import { realSystem } from '../../src/system.ts';
 import { freePort, OwnServer } from './nats/own-server.ts';
 import { Scene } from './nats/scene.ts';
-import { freshName, onServer } from './nats/server.ts';
+import { freshName, onNats } from './nats/server.ts';
 
 const connecting = (url: string, options: Partial<NatsOptions> = {}): Promise<Broker> =>
   nats({ url, connectTimeout: '1s', answerTimeout: '1s', ...options }).connect(realSystem);
@@ -25,7 +25,7 @@ async function impostor(greeting: string): Promise<{ readonly url: string; close
   return { url: `nats://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() };
 }
 
-await onServer('refusals', (server) =>
+await onNats('refusals', (server) =>
   describe('a client of NATS says in one error', () => {
     const scene = new Scene(server);
     const ends: (() => unknown)[] = [];

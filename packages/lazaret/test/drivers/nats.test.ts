@@ -1,9 +1,9 @@
 import { afterAll, test } from 'vitest';
 import { conformance } from '../../src/testing/index.ts';
 import { natsHarness, Owner } from './nats/harness.ts';
-import { onServer } from './nats/server.ts';
+import { onNats } from './nats/server.ts';
 
-await onServer('conformance', async (server) => {
+await onNats('conformance', async (server) => {
   const owner = new Owner(server);
   await owner.begin();
   afterAll(() => owner.end());

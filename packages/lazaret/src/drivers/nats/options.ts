@@ -1,6 +1,4 @@
-import { didYouMean } from '../../core/did-you-mean.ts';
-import { parseDuration } from '../../core/duration.ts';
-import type { LazaretError } from '../../core/errors.ts';
+import { checkNames, oneOf, unknownOption, waitOf } from '../../core/driver-options.ts';
 import { optionError, shown } from '../../core/option-error.ts';
 
 export interface NatsOptions {
@@ -58,8 +56,7 @@ const DEFAULT_PORT = 4222;
 
 /** Throws LZ10xx for what cannot be meant. What is given as an option goes before what the address says. */
 export function readOptions(given: NatsOptions): NatsSettings {
-  for (const name of Object.keys(given))
-    if (!(NAMES as readonly string[]).includes(name)) throw unknownOption(name, NAMES);
+  checkNames('nats', given, NAMES);
   const { place, said } = readAddress(given.url);
   const options: NatsOptions = { ...said, ...given };
   const { client = {} } = options;
@@ -86,7 +83,7 @@ function readAddress(url: unknown): { readonly place: Place; readonly said: Part
   if (typeof url !== 'string') throw optionError('LZ1002', 'url', `${shown(url)} is no address.`, hint);
   const [hosts = '', query = ''] = url.split('?', 2);
   const said = [...new URLSearchParams(query)];
-  for (const [name] of said) if (!IN_ADDRESS.includes(name)) throw unknownOption(name, IN_ADDRESS);
+  for (const [name] of said) if (!IN_ADDRESS.includes(name)) throw unknownOption('nats', name, IN_ADDRESS);
   const scheme = /^(?:nats|tls):/.exec(hosts)?.[0];
   const parsed = hosts
     .split(',')
@@ -122,18 +119,6 @@ function decoded(text: string): string {
   }
 }
 
-function unknownOption(name: string, names: readonly string[]): LazaretError {
-  const meant = didYouMean(name, names);
-  const todo = meant === undefined ? `There are ${names.join(', ')}.` : `Did you mean '${meant}'?`;
-  return optionError('LZ1001', 'nats', `unknown option ${shown(name)}.`, todo);
-}
-
-function waitOf(value: string, option: string): number {
-  const ms = parseDuration(value, option);
-  if (ms === 0) throw optionError('LZ1003', option, 'nothing would ever be in time.', "Write '10s', for instance.");
-  return ms;
-}
-
 function replicasOf(value: number | string): number {
   const replicas = Number(value);
   if (Number.isInteger(replicas) && replicas >= 1 && replicas <= MOST_REPLICAS) return replicas;
@@ -143,9 +128,4 @@ function replicasOf(value: number | string): number {
     `${shown(value)} is none.`,
     `Write a whole number from 1 to ${MOST_REPLICAS}.`,
   );
-}
-
-function oneOf<T extends string>(option: string, value: T, all: readonly T[]): T {
-  if (all.includes(value)) return value;
-  throw optionError('LZ1003', option, `${shown(value)} is none.`, `There are ${all.join(', ')}.`);
 }

@@ -5,8 +5,8 @@ import { nats } from '../../../src/drivers/nats/index.ts';
 import type { Broker, QueueWanted } from '../../../src/ports/broker.ts';
 import { realSystem } from '../../../src/system.ts';
 import type { Harness, Letter } from '../../../src/testing/index.ts';
-import { type Detour, detourTo, through } from '../rabbitmq/detour.ts';
-import { mortal } from '../rabbitmq/harness.ts';
+import { type Detour, detourTo, through } from '../detour.ts';
+import { mortal } from '../mortal.ts';
 import { freshName, type Server, sleep, streamsOf } from './server.ts';
 
 const LEASE_MS = 600;

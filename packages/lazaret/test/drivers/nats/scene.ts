@@ -2,7 +2,7 @@ import type { JetStreamManager } from '@nats-io/jetstream';
 import { type NatsOptions, nats } from '../../../src/drivers/nats/index.ts';
 import type { Broker, Delivery, OutgoingMessage, SubscribeOptions, Subscription } from '../../../src/ports/broker.ts';
 import { realSystem } from '../../../src/system.ts';
-import { type Detour, detourTo, through } from '../rabbitmq/detour.ts';
+import { type Detour, detourTo, through } from '../detour.ts';
 import { freshName, type Server, streamsOf } from './server.ts';
 
 /** Clients of the real server, each on a way of its own that can be cut, and the streams that are deleted with it. */

@@ -1,24 +1,11 @@
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
-import { describe, expect, it } from 'vitest';
 import { realSystem } from '../../../src/system.ts';
+import { onServer } from '../on-server.ts';
 
-const VARIABLE = 'LAZARET_NATS_URL';
-
-/**
- * Registers `tests` where the server is. Where its address is missing they are skipped, and say why; where everything has to be
- * shown (`CI=true`) they fail. Whatever is on the server may be used; what tests made they delete.
- */
-export async function onServer(what: string, tests: (server: Server) => unknown): Promise<void> {
-  const title = `NATS: ${what}`;
-  const url = process.env[VARIABLE] || undefined;
-  const reason = `no server: ${VARIABLE} is not set`;
-  if (url !== undefined) await tests(new Server(url));
-  else if (process.env.CI === 'true') it(title, () => expect.fail(reason));
-  else {
-    console.info(`Skipped: ${title} (${reason})`);
-    describe.skip(`${title} (${reason})`, () => it('is skipped', () => undefined));
-  }
+/** Registers `tests` where the server is. Whatever is on it may be used; what tests made they delete. */
+export function onNats(what: string, tests: (server: Server) => unknown): Promise<void> {
+  return onServer(`NATS: ${what}`, 'LAZARET_NATS_URL', (url) => tests(new Server(url)));
 }
 
 /** A running server, seen past the driver. */
