@@ -96,6 +96,22 @@ await onNats('consuming', (server) =>
       await expect(client.broker.publish(queue, [message('where?')])).rejects.toThrow('several subjects');
     });
 
+    it('asks a consumer for no more than it allows, and asks on', async () => {
+      const queue = scene.name();
+      const manager = await scene.manager;
+      await manager.streams.add({ name: queue, subjects: [queue] });
+      const limits = { max_batch: 2, max_expires: 100e6 };
+      await manager.consumers.add(queue, { durable_name: queue, ack_policy: 'explicit', ...limits });
+      const client = await scene.client();
+      const subscription = await client.subscribe(queue, { waitMs: 2_000 });
+      const pull = subscription.pull(5, new AbortController().signal);
+      await sleep(250);
+      await client.broker.publish(queue, [message('late'), message('later'), message('last')]);
+      const came = [...(await pull)];
+      while (came.length < 3) came.push(await one(subscription));
+      expect(came.map(({ message: { body } }) => textOf(body))).toEqual(['late', 'later', 'last']);
+    });
+
     it('keeps two groups of one stream apart, and their letters', async () => {
       const queue = scene.name();
       await (await scene.manager).streams.add({ name: queue, subjects: [queue] });

@@ -108,6 +108,8 @@ interface ConsumerConfig {
   readonly backoff?: readonly number[];
   readonly max_deliver?: number;
   readonly max_ack_pending?: number;
+  readonly max_batch?: number;
+  readonly max_expires?: number;
   readonly filter_subject?: string;
   readonly deliver_subject?: string;
 }

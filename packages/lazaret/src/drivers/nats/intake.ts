@@ -12,6 +12,8 @@ export interface Tap {
   /** How long a lease is kept up, unless it is extended. */
   readonly wantedMs: number;
   readonly waitMs: number;
+  /** What the consumer allows one request. */
+  readonly most: { readonly messages: number; readonly ms: number };
 }
 
 interface Waiting {
@@ -109,13 +111,13 @@ export class Intake {
   #ask(max: number, now: number, until: number): void {
     if (this.#isAway || this.#isPausing) return;
     if (now > this.#askedUntil + LATE_MS) this.#asked = 0;
-    const batch = max - this.#asked;
-    const leftMs = until - now;
+    const { stream, consumer, most } = this.#tap;
+    const batch = Math.min(max - this.#asked, most.messages);
+    const leftMs = Math.min(until - now, most.ms);
     if (batch <= 0 || leftMs < 1) return;
     this.#inbox ??= this.#open();
     this.#asked += batch;
-    this.#askedUntil = Math.max(this.#askedUntil, until);
-    const { stream, consumer } = this.#tap;
+    this.#askedUntil = Math.max(this.#askedUntil, now + leftMs);
     const request = `{"batch":${batch},"expires":${Math.floor(leftMs) * 1_000_000}}`;
     this.#connection.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`, request, { reply: this.#inboxName });
   }

@@ -29,6 +29,7 @@ export interface Parts {
   readonly options: SubscribeOptions;
   readonly capabilities: Capabilities;
   readonly leaseMs: number;
+  readonly most: { readonly messages: number; readonly ms: number };
   readonly answerTimeoutMs: number;
   readonly newInbox: () => string;
   readonly mostBytes: () => number;
@@ -62,7 +63,7 @@ export class NatsSubscription implements Subscription {
     this.#parts = parts;
     this.capabilities = parts.capabilities;
     this.#handOut = { queue, stream, maxAttempts: options.maxAttempts };
-    const tap = { stream, consumer, leaseMs, wantedMs: options.leaseMs, waitMs: options.waitMs };
+    const tap = { stream, consumer, leaseMs, wantedMs: options.leaseMs, waitMs: options.waitMs, most: parts.most };
     this.#intake = new Intake(connection, system, tap, parts.newInbox, (receipts) => this.#giveBack(receipts));
     this.#leases = new Leases(
       system,

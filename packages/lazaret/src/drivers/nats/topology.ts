@@ -102,6 +102,14 @@ export function leaseOf({ config }: ConsumerInfo): number {
   return Math.min(config.ack_wait ?? 30e9, ...(config.backoff ?? [])) / 1e6;
 }
 
+/** What one request may ask for. */
+export function mostOf({ config }: ConsumerInfo): { readonly messages: number; readonly ms: number } {
+  return {
+    messages: config.max_batch || Number.POSITIVE_INFINITY,
+    ms: (config.max_expires || Number.POSITIVE_INFINITY) / 1e6,
+  };
+}
+
 /** Why a consumer that is there cannot be pulled from; `undefined` where it can. */
 export function unfitness({ config }: ConsumerInfo): string | undefined {
   if (config.deliver_subject !== undefined && config.deliver_subject !== '') return 'it pushes, and is not pulled from';
