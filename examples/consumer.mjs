@@ -3,6 +3,7 @@
 //   node examples/consumer.mjs sqlite:./orders.db
 //   node examples/consumer.mjs postgres://user:password@localhost/database
 //   node examples/consumer.mjs redis://localhost
+//   node examples/consumer.mjs 'nats://localhost?provision=all'
 //   node examples/consumer.mjs 'amqp://localhost?provision=all'
 
 import { lazaret, Poison } from 'lazaret';

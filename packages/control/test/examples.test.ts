@@ -15,6 +15,7 @@ const ADDRESSES: readonly (readonly [where: string, argv: readonly string[]])[] 
   ...[
     ['on PostgreSQL', process.env.LAZARET_POSTGRES_URL],
     ['on Redis', process.env.LAZARET_REDIS_URL],
+    ['on NATS', process.env.LAZARET_NATS_URL && `${process.env.LAZARET_NATS_URL}?provision=all`],
   ].flatMap(([where, url]) => (url ? [[where!, [url]] as const] : [])),
 ];
 
