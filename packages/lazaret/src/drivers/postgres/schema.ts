@@ -110,6 +110,18 @@ const DONE = `
 INSERT INTO components (name, version, serves) VALUES ('broker', ${SCHEMA_VERSION}, ${SCHEMA_VERSION})
 ON CONFLICT (name) DO UPDATE SET version = greatest(components.version, excluded.version)`;
 
+/** Leases what was `picked`, and answers it. n.b. a function of its own would keep all of it twice. */
+const HAND_OUT = `RETURN QUERY
+    UPDATE messages m
+    SET visible_at = now_ms + lease_ms, token = m.deliveries + 1, deliveries = m.deliveries + 1, starts = m.starts + 1
+    WHERE m.seq = ANY (picked)
+    RETURNING 'message', m.seq::float8, m.deliveries, m.starts, m.attempt, m.first_seen::float8, m.not_before::float8, m.id, m.key,
+      m.headers, m.native, m.body,
+      in_order AND m.key IS NOT NULL AND EXISTS (
+        SELECT 1 FROM letters l WHERE l.queue = q AND l.key = m.key AND l.state = 'open' AND l.seq < m.seq
+      ),
+      array_position(picked, m.seq)`;
+
 /**
  * Several statements in one round trip, each of which sees what the one before it did. Their names carry a version: what they do
  * is never changed under code that runs, a newer version brings functions of its own.
@@ -207,22 +219,6 @@ BEGIN
   END IF;
 END`,
     ),
-    define(
-      `hand_out_1(q int, in_order boolean, picked bigint[], now_ms bigint, lease_ms bigint) RETURNS SETOF ${schema}.handed_out_1`,
-      `
-BEGIN
-  RETURN QUERY
-    UPDATE messages m
-    SET visible_at = now_ms + lease_ms, token = m.deliveries + 1, deliveries = m.deliveries + 1, starts = m.starts + 1
-    WHERE m.seq = ANY (picked)
-    RETURNING 'message', m.seq::float8, m.deliveries, m.starts, m.attempt, m.first_seen::float8, m.not_before::float8, m.id, m.key,
-      m.headers, m.native, m.body,
-      in_order AND m.key IS NOT NULL AND EXISTS (
-        SELECT 1 FROM letters l WHERE l.queue = q AND l.key = m.key AND l.state = 'open' AND l.seq < m.seq
-      ),
-      array_position(picked, m.seq);
-END`,
-    ),
     // One turn of a consumer: what it acknowledged, then what it claims. Answers messages, and as rows of other kinds the seqs that
     // were not ours any more ('lost'), how many suspects wait ('suspects'), and in how long something is due ('due').
     define(
@@ -275,7 +271,7 @@ BEGIN
     END IF;
   END IF;
   IF picked IS NOT NULL AND cardinality(picked) > 0 THEN
-    RETURN QUERY SELECT * FROM hand_out_1(q, in_order, picked, now_ms, lease_ms);
+    ${HAND_OUT};
   END IF;
   SELECT count(*) INTO found_number FROM (
     SELECT 1 FROM messages m WHERE m.queue = q AND m.starts >= 2 AND m.visible_at <= now_ms LIMIT ${SUSPECTS_AT_MOST}
@@ -300,6 +296,7 @@ END`,
 DECLARE
   now_ms bigint := clock_1();
   suspect record;
+  picked bigint[];
 BEGIN
   SELECT m.seq, m.key INTO suspect FROM messages m
   WHERE m.queue = q AND m.starts >= 2 AND m.visible_at <= now_ms
@@ -314,7 +311,8 @@ BEGIN
     PERFORM set_aside_1(q, suspect.seq, suspect.key);
     RETURN;
   END IF;
-  RETURN QUERY SELECT * FROM hand_out_1(q, in_order, ARRAY[suspect.seq], now_ms, lease_ms);
+  picked := ARRAY[suspect.seq];
+  ${HAND_OUT};
 END`,
     ),
     // What is not an ack. Answers the places, counted from 1, of what was still ours.

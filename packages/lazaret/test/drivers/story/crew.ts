@@ -7,6 +7,9 @@ import { fileURLToPath } from 'node:url';
 
 const WORKER = fileURLToPath(new URL('./worker.mjs', import.meta.url));
 
+/** As a worker ends that cannot start. */
+const FOUND_NO_SERVER = 7;
+
 export interface Line {
   readonly what: string;
   readonly id: string;
@@ -19,6 +22,7 @@ export class Crew {
   readonly #log: string = join(this.#folder, 'effects.log');
   readonly #setup: string;
   readonly #living = new Set<ChildProcess>();
+  readonly #falls: string[] = [];
   #isOver = false;
 
   constructor(url: string, queue: string, options: object, app: object = {}) {
@@ -34,8 +38,10 @@ export class Crew {
     if (this.#isOver) return;
     const child = spawn(process.execPath, [WORKER, this.#setup], { stdio: ['ignore', 'ignore', 'inherit'] });
     this.#living.add(child);
-    child.once('exit', () => {
+    child.once('exit', (code, signal) => {
       this.#living.delete(child);
+      if (signal !== 'SIGKILL' && code !== 0 && code !== FOUND_NO_SERVER)
+        this.#falls.push(`exit code ${code}, signal ${signal}`);
       this.#spawn();
     });
   }
@@ -44,6 +50,11 @@ export class Crew {
   killOne(): void {
     const all = [...this.#living];
     all[Math.floor(Math.random() * all.length)]?.kill('SIGKILL');
+  }
+
+  /** Workers that ended in a way that nobody made them end. */
+  get falls(): readonly string[] {
+    return this.#falls;
   }
 
   /** How often each id came to its end. */

@@ -49,6 +49,7 @@ export async function story(ground: Ground): Promise<void> {
     };
     for (const endAt = performance.now() + withinMs; performance.now() < endAt && !(await isOver()); )
       await sleep(LOOK_EVERY_MS);
+    expect(crew.falls).toEqual([]);
     const dead = await letters();
     const ends = crew.ends();
     // n.b. who dies between a confirmed letter and its acknowledgement leaves two of one id, where these are two steps.

@@ -28,5 +28,5 @@ process.once('SIGTERM', async () => {
 // n.b. its server may be on its way up again: who is over is started again.
 await app.start().catch((error) => {
   note('trouble', '-', error.message);
-  process.exit(1);
+  process.exit(7);
 });
