@@ -41,6 +41,17 @@ export {
 export { explainFingerprint, type Failing, type FingerprintRecipe, fingerprint } from './fingerprint.ts';
 export { EVIDENCE_HEADER, HEADER, readAttempt, readTime } from './headers.ts';
 export {
+  beginStart,
+  type Ending,
+  endStart,
+  type History,
+  type JournalEnd,
+  type JournalRecord,
+  type JournalStart,
+  type Sight,
+  sightOf,
+} from './journal.ts';
+export {
   type HeaderList,
   type HeaderValue,
   headerText,

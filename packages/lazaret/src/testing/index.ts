@@ -2,6 +2,8 @@ export type { Case, ConformanceOptions, Harness, Letter, QueueOptions } from './
 export { conformance } from './conformance/index.ts';
 export type { FakeContext, FakeContextOptions, TestMessage } from './handlers.ts';
 export { fakeContext, received } from './handlers.ts';
+export type { JournalContractOptions, JournalHarness } from './journal-contract.ts';
+export { journalContract } from './journal-contract.ts';
 export type { ManualSystemOptions } from './manual-system.ts';
 export { ManualSystem } from './manual-system.ts';
 export * from './simulation/index.ts';
