@@ -1,4 +1,5 @@
 import { LazaretError } from './core/errors.ts';
+import { fileOf } from './file-of.ts';
 import type { Driver } from './ports/broker.ts';
 
 /** Which driver an address means. Drivers are loaded when they connect, so that an app pays only for its own. */
@@ -32,10 +33,4 @@ export function driverAt(address: string): Driver {
     );
   }
   return { name: scheme, connect: async (system) => (await load(address)).connect(system) };
-}
-
-/** 'sqlite:./orders.db', and as people write it 'sqlite://./orders.db'; 'sqlite:///var/orders.db' is the absolute path. */
-function fileOf(address: string): string {
-  const path = address.slice('sqlite:'.length);
-  return path.startsWith('//') ? path.slice(2) : path;
 }

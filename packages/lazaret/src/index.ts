@@ -6,14 +6,16 @@ import { appOptions, type LazaretOptions } from './runtime/app-options.ts';
 import type { Handler } from './runtime/inline.ts';
 import type { LoopMessage, LoopOptions, Verdict } from './runtime/resilient.ts';
 import { resilientOn } from './runtime/resilient.ts';
+import { storeAt } from './stores.ts';
 import { realSystem } from './system.ts';
 
 /** An app over one broker. Options are checked now (LZ10xx); the broker is reached by the first `send` or by `start`. */
 export function lazaret<Queues extends object = Record<string, unknown>>(options: LazaretOptions): App<Queues> {
-  const { broker, group, version, waitMs, ...given } = appOptions(options);
+  const { broker, store, group, version, waitMs, ...given } = appOptions(options);
   const { system = realSystem, logger = stderrLogger(system) } = given;
   return createApp({
     driver: typeof broker === 'string' ? driverAt(broker) : broker,
+    store: typeof store === 'string' ? storeAt(store) : store,
     system,
     logger: logger === false ? undefined : logger,
     group,

@@ -70,6 +70,8 @@ describe('a planted breach', () => {
     ['driver', library('drivers/memory/a.ts'), "import type { Run } from '../../runtime/run.ts';"],
     ['driver', library('drivers/sqlite/a.ts'), "import { memory } from 'lazaret/memory';"],
     ['store', library('stores/sqlite/a.ts'), "import { open } from '../../drivers/sqlite/open.ts';"],
+    ['store', library('stores/sqlite/a.ts'), "import { memoryStore } from '../memory/index.ts';"],
+    ['shared by drivers and stores', library('sqlite/a.ts'), "import { sqlite } from '../drivers/sqlite/index.ts';"],
     ['testing', library('testing/a.ts'), "import { sqlite } from '../drivers/sqlite/index.ts';"],
     ['composition', library('index.ts'), "export { ManualSystem } from './testing/manual-system.ts';"],
     ['composition', control('main.ts'), "import { ManualSystem } from 'lazaret/testing';"],

@@ -30,6 +30,7 @@ export const ERRORS = {
   LZ1118: 'no SQLite binding',
   LZ1119: 'value cannot be stored',
   LZ1120: 'database failed',
+  LZ1121: 'journal does not answer',
   LZ1130: 'broker cannot be reached',
   LZ1131: 'broker refuses the login',
   LZ1132: 'broker refuses a request',

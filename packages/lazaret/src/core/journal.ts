@@ -41,6 +41,8 @@ export interface JournalStart extends Sight {
   readonly owner: string;
   /** Nothing else of this process is started or unsettled. */
   readonly alone: boolean;
+  /** The owner has it open and has not lost it. */
+  readonly open: boolean;
 }
 
 export interface JournalEnd extends Sight {
@@ -90,7 +92,7 @@ export function beginStart(
   isAlive: (owner: string) => boolean,
 ): { readonly record: JournalRecord; readonly history: History } {
   if (record === undefined) return begun(newLife(1, start, 0), start);
-  if (isOpenElsewhere(record, start.owner, isAlive)) {
+  if (isOpenElsewhere(record, start.owner, isAlive) || (start.open && record.openBy !== undefined)) {
     const doubled = record.doubled || (start.first && start.mark === record.mark);
     return refused(doubled === record.doubled ? record : { ...record, doubled }, false);
   }

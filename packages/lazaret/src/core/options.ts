@@ -62,6 +62,11 @@ export interface ConsumeOptions extends ClassifyRules {
   readonly version?: string;
   /** Runs each message in a process of its own, at most `memory` large: a crash costs nobody else anything. Off by default. */
   readonly isolate?: 'process' | IsolateOptions;
+  /**
+   * `false`: this queue's starts and failures are not kept in the app's `store`; the broker's own count has to do. Only brokers that do not
+   * remember them exactly (SQS, NATS, RabbitMQ) need it: with others nothing is kept there anyway. Kept by default where there is a store.
+   */
+  readonly journal?: boolean;
   /** Standard Schema for the decoded body; a violation is poison. None by default. */
   readonly schema?: Schema;
 }
@@ -121,6 +126,7 @@ const NAMES: Readonly<Record<keyof ConsumeOptions, true>> = {
   poison: true,
   transient: true,
   isolate: true,
+  journal: true,
   schema: true,
 };
 
@@ -159,6 +165,7 @@ export function consumerPolicy(options: ConsumeOptions = {}): ConsumerPolicy {
     laneCap: wholeNumber(parking.get('lane'), 'parking.lane', 1),
     parkCap: wholeNumber(parking.get('quarantine'), 'parking.quarantine', 0),
     version: readVersion(given.get('version')),
+    journal: readJournal(given.get('journal')),
     storm: stormPolicy(given),
   };
   refuseContradictions(given, policy);
@@ -172,6 +179,12 @@ function readHeartbeat(value: unknown, leaseMs: number): number | undefined {
 
 function readGlobalConcurrency(value: unknown): number | undefined {
   return value === undefined ? undefined : wholeNumber(value, 'globalConcurrency', 1);
+}
+
+function readJournal(value: unknown): boolean {
+  if (value === undefined) return true;
+  if (typeof value === 'boolean') return value;
+  throw optionError('LZ1002', 'journal', `${shown(value)} is neither true nor false.`, "Name the store once, as the app's 'store'.");
 }
 
 /** Throws LZ1002 for what is no text, LZ1003 for an empty or a long one. */

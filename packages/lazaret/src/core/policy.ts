@@ -32,6 +32,8 @@ export interface ConsumerPolicy extends Policy {
   /** Successors of a dead key that are parked in the quarantine; beyond it they wait in the queue. */
   readonly parkCap: number;
   readonly version: string | undefined;
+  /** Whether starts are kept in the app's store, where the broker does not remember them itself. */
+  readonly journal: boolean;
   readonly storm: StormPolicy;
 }
 

@@ -20,6 +20,8 @@ export interface Start {
   readonly delivery: Delivery;
   /** Nothing else of this process is started or unsettled. */
   readonly alone: boolean;
+  /** This process has the message open already, under the same id: it is busy, not lost. */
+  readonly open?: true;
 }
 
 export interface End {

@@ -3,11 +3,17 @@ import { durationFrom, type Given, givenOptions } from '../core/option-values.ts
 import { readVersion } from '../core/options.ts';
 import type { Driver } from '../ports/broker.ts';
 import type { Logger } from '../ports/logger.ts';
+import type { StoreDriver } from '../ports/store.ts';
 import type { System } from '../ports/system.ts';
 
 export interface LazaretOptions {
   /** 'sqlite:./orders.db', 'memory:', or what a driver's factory gives. */
   readonly broker: string | Driver;
+  /**
+   * Where starts and failures are kept when the broker itself does not remember them (SQS, NATS; RabbitMQ's crashes): 'sqlite:./journal.db', or
+   * what a store's factory gives. None by default: the broker's own count has to do then.
+   */
+  readonly store?: string | StoreDriver;
   /** Consumer group, where the broker has them; SQLite refuses it (LZ1004). None by default. */
   readonly group?: string;
   /** `false` is silence. By default warnings and errors go to stderr, one JSON line each. */
@@ -23,6 +29,7 @@ export interface LazaretOptions {
 /** What was given, checked; what was not given is absent. */
 export interface AppOptions {
   readonly broker: string | Driver;
+  readonly store: string | StoreDriver | undefined;
   readonly group: string | undefined;
   readonly logger: Logger | false | undefined;
   readonly version: string | undefined;
@@ -32,6 +39,7 @@ export interface AppOptions {
 
 const NAMES: Readonly<Record<keyof LazaretOptions, true>> = {
   broker: true,
+  store: true,
   group: true,
   logger: true,
   version: true,
@@ -50,6 +58,7 @@ export function appOptions(options: unknown): AppOptions {
   const given = givenOptions(options, Object.keys(NAMES), 'lazaret');
   return {
     broker: readBroker(given),
+    store: readStore(given),
     group: readGroup(given),
     logger: given.get('logger') === false ? false : readObject<Logger>(given, 'logger', LOGGER_METHODS),
     version: readVersion(given.get('version')),
@@ -65,6 +74,14 @@ function readBroker(given: Given): string | Driver {
   if (typeof broker === 'string') return broker;
   if (!has(broker, ['connect'])) throw optionError('LZ1002', 'broker', `${shown(broker)} is no driver.`, todo);
   return broker as Driver;
+}
+
+function readStore(given: Given): string | StoreDriver | undefined {
+  const store = given.get('store');
+  if (store === undefined || typeof store === 'string') return store;
+  const todo = "Write an address such as 'sqlite:./journal.db', or hand in what a store's factory gives.";
+  if (!has(store, ['connect'])) throw optionError('LZ1002', 'store', `${shown(store)} is no store.`, todo);
+  return store as StoreDriver;
 }
 
 function readGroup(given: Given): string | undefined {

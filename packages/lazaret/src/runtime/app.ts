@@ -26,6 +26,7 @@ import { slotOf } from '../core/storm/standing-orders.ts';
 import { renderTimetable, timetable } from '../core/timetable.ts';
 import type { Broker, Driver } from '../ports/broker.ts';
 import type { Logger } from '../ports/logger.ts';
+import type { StoreDriver } from '../ports/store.ts';
 import type { Cancel, System } from '../ports/system.ts';
 import { asError } from './as-error.ts';
 import type { BatchHandler } from './batch.ts';
@@ -44,10 +45,13 @@ import type { SendOptions } from './outgoing.ts';
 import { send } from './outgoing.ts';
 import type { ReceivedMessage } from './received.ts';
 import { Solo } from './solo.ts';
+import { Tenure } from './tenure.ts';
 import { until } from './until.ts';
 
 export interface AppSetup {
   readonly driver: Driver;
+  /** `undefined`: what the broker does not remember is not remembered. */
+  readonly store?: StoreDriver | undefined;
   readonly system: System;
   /** `undefined` is silence. */
   readonly logger: Logger | undefined;
@@ -165,6 +169,7 @@ export function createApp(setup: AppSetup): AnyApp {
   let state: 'new' | 'started' | 'stopped' = 'new';
   let connection: Promise<Broker> | undefined;
   let stopping: Promise<StopCounts> | undefined;
+  let tenure: Tenure | undefined;
   let mayExit: Cancel | undefined;
   let reach: LimitReach = 'unknown';
 
@@ -211,7 +216,9 @@ export function createApp(setup: AppSetup): AnyApp {
 
   /** A stop that comes in between ends it: what is started by then is the stop's to end. */
   const startAll = async (): Promise<void> => {
-    const around = { broker: await broker(), system, events, solo };
+    const connected = await broker();
+    tenure = await beginTenure();
+    const around = { broker: connected, system, events, solo, journal: tenure?.journal };
     reach = around.broker.shared === undefined ? 'each' : 'together';
     for (const { make } of consumers.values()) {
       if (stopping !== undefined) break;
@@ -222,6 +229,20 @@ export function createApp(setup: AppSetup): AnyApp {
     if (stopping !== undefined) throw stoppedWhileStarting();
   };
 
+  const beginTenure = async (): Promise<Tenure | undefined> => {
+    if (setup.store === undefined) return undefined;
+    const begun = new Tenure(await setup.store.connect(system), setup.group, system, (error) =>
+      events.tell('trouble', { queue: undefined, verb: 'alive', error }),
+    );
+    try {
+      await begun.begin();
+      return begun;
+    } catch (thrown) {
+      await begun.end().catch(() => undefined);
+      throw thrown;
+    }
+  };
+
   const consumerOf = (queue: string): Consumer => {
     const found = running.find((consumer) => consumer.queue === queue);
     if (found !== undefined) return found;
@@ -230,9 +251,9 @@ export function createApp(setup: AppSetup): AnyApp {
   };
 
   const hangUp = async (endAt: number): Promise<void> => {
-    const closing = connection?.then((connected) => connected.close());
+    const closing = Promise.all([connection?.then((connected) => connected.close()), tenure?.end()]);
     try {
-      if (closing !== undefined && !(await until(system, endAt, closing)))
+      if (!(await until(system, endAt, closing)))
         throw new Error('the connection did not close in time');
     } catch (thrown) {
       events.tell('trouble', { queue: undefined, verb: 'close', error: asError(thrown) });

@@ -5,6 +5,7 @@ import type { StormChange } from '../core/storm/changes.ts';
 import { Gate } from '../core/storm/gate.ts';
 import type { StandingOrder } from '../core/storm/standing-orders.ts';
 import type { Broker, Subscription } from '../ports/broker.ts';
+import type { Journal } from '../ports/journal.ts';
 import type { System } from '../ports/system.ts';
 import { type Alarm, alarm } from './alarm.ts';
 import { asError } from './as-error.ts';
@@ -38,6 +39,8 @@ export interface Surroundings {
   readonly system: System;
   readonly events: Announcer;
   readonly solo: Solo;
+  /** Of the app's store, where it has one. */
+  readonly journal: Journal | undefined;
 }
 
 /** How a stop went. */
@@ -131,13 +134,14 @@ export class Consumer implements Soloist {
   }
 
   #run(): void {
-    const { system, events, solo } = this.#around;
+    const { system, events, solo, journal } = this.#around;
     const { dependency, policy } = this.#setup;
     this.#life = new Life({
       ...this.#setup,
       gate: this.#gate,
       dependency: dependency && dependencyOf(dependency, (error) => this.#life.report.trouble('dependency', error)),
       subscription: this.#subscription,
+      journal: policy.journal ? journal : undefined,
       system,
       events,
       wake: () => this.#wake(),
@@ -387,10 +391,11 @@ export class Consumer implements Soloist {
     const told = this.#commons.end();
     this.#credit?.stop();
     this.#puller?.end();
-    this.#life?.end();
+    const booked = this.#life?.end();
     try {
       await this.#setup.performer.close?.();
       await this.#subscription.close();
+      await booked;
       // n.b. last: a store that does not answer must not keep what was never handed out.
       await told;
     } catch (thrown) {

@@ -8,7 +8,9 @@ import type { ConsumerPolicy } from '../core/policy.ts';
 import type { Gate } from '../core/storm/gate.ts';
 import { tempered } from '../core/storm/verdict.ts';
 import type { Delivery, Settlement, Subscription } from '../ports/broker.ts';
+import type { Journal } from '../ports/journal.ts';
 import type { System } from '../ports/system.ts';
+import { Bookkeeper, leavesToJournal } from './bookkeeper.ts';
 import type { Refusal, Timekeeper } from './context.ts';
 import { deadlineError } from './deadline-error.ts';
 import type { DependencyOf } from './dependency-of.ts';
@@ -37,6 +39,8 @@ export interface LifeSetup {
   /** Storm control: whether a message may start, and whose fault its failure is. */
   readonly gate: Gate;
   readonly subscription: Subscription;
+  /** In a store; used where the broker leaves it something to remember and has no journal of its own. */
+  readonly journal: Journal | undefined;
   readonly system: System;
   readonly events: Announcer;
   /** Something got ready: call `turn` at the end of this loop turn. */
@@ -78,6 +82,8 @@ export class Life implements Timekeeper {
   readonly #policy: ConsumerPolicy;
   readonly #system: System;
   readonly #watch: Watch;
+  /** Of the journal that lives in a store, where it is used. */
+  readonly #books: Bookkeeper | undefined;
   readonly #starter: Starter;
   readonly #settler: Settler;
   readonly #lanes: Lanes;
@@ -108,19 +114,30 @@ export class Life implements Timekeeper {
       due: (run) => this.#dueAgain(run),
       trouble: (error) => this.report.trouble('extend', error),
     });
-    this.#starter = new Starter(subscription.journal, policy.aloneStrikes, {
+    this.#books = this.#openBooks();
+    this.#starter = new Starter(subscription.journal ?? this.#books, this.#books !== undefined, policy, {
       started: (run) => this.#run(run, system.monotonic()),
       ended: (run) => this.#end(run, { kind: 'skip', why: 'it was settled before' }, ACK),
       suspect: (run) => this.#setAside(run),
       busy: (run) => this.#release(run, this.#about(BUSY_MS), 'a living owner has it open'),
       refused: (run) => this.#release(run, this.#about(BUSY_MS), 'the journal did not answer'),
+      tooLate: (run, history) => this.#books?.endUnrun(run.delivery, history),
       trouble: (error) => this.report.trouble('begin', error),
     });
-    this.#settler = new Settler(subscription, system, {
+    this.#settler = new Settler(subscription, system, this.#books, {
       settled: (run, settlement) => this.#settled(run, settlement),
       lost: (run, why) => this.#lost(run, why),
       trouble: (error) => this.report.trouble('settle', error),
       again: () => setup.wake(),
+    });
+  }
+
+  #openBooks(): Bookkeeper | undefined {
+    const { subscription, journal, system } = this.#setup;
+    const { capabilities } = subscription;
+    if (journal === undefined || subscription.journal !== undefined || !leavesToJournal(capabilities)) return undefined;
+    return new Bookkeeper(journal, capabilities.failures, system, {
+      trouble: (verb, error) => this.report.trouble(verb, error),
     });
   }
 
@@ -338,6 +355,7 @@ export class Life implements Timekeeper {
   #settled(run: Run, settlement: Settlement): void {
     if (settlement.verb !== 'hold') run.confirmed = true;
     else if (run.settlement === settlement) this.#holdConfirmed(run);
+    this.#books?.settled(run, settlement);
     this.report.settled(run, settlement);
     if (settlement.verb === 'deadLetter')
       for (const successor of this.#lanes.scatter(run)) this.#refuse(successor, KEY_DIED);
@@ -379,7 +397,7 @@ export class Life implements Timekeeper {
     this.#watch.look(run);
     this.#handOver(run, { delivery: run.delivery, ...decision });
     if (decision.charged) this.report.held(run, decision.delayMs);
-    run.again(decision.charged, this.#setup.subscription.capabilities.crashEvidence === 'exact');
+    run.again(decision.charged, this.#books !== undefined || this.#setup.subscription.capabilities.crashEvidence === 'exact');
   }
 
   #holdConfirmed(run: Run): void {
@@ -446,6 +464,7 @@ export class Life implements Timekeeper {
   /** Its handler is told, and goes on unheard. */
   #letGo(run: Run, why: string): void {
     run.isLost = true;
+    this.#books?.endLost(run);
     this.report.lost(run, why);
     if (run.state === 'over') return;
     this.#abandon(run, notOurs(why));
@@ -497,6 +516,7 @@ export class Life implements Timekeeper {
   /** Hands over what got ready in this loop turn, together. Resolves when all of it is answered; `undefined` when there is nothing. */
   turn(): Promise<unknown> | undefined {
     const settling = this.#settler.flush();
+    void this.#books?.flush();
     const beginning = this.#starter.begin();
     return settling === undefined || beginning === undefined
       ? (settling ?? beginning)
@@ -577,10 +597,11 @@ export class Life implements Timekeeper {
     }
   }
 
-  /** What is not confirmed by now stays so. */
-  end(): void {
+  /** What is not confirmed by now stays so. Resolves when the journal knows how all starts ended; never rejects. */
+  async end(): Promise<void> {
     this.#watch.stop();
     this.#settler.end();
+    await this.#books?.close();
   }
 }
 

@@ -33,6 +33,8 @@ export class Run implements Passage {
   at = -1;
   /** Counts the times it was to start, so that a late answer about an earlier start is not taken for this one's. */
   starts = 0;
+  /** Of the start that a journal in a store has open for it. */
+  token: number | undefined;
   /** The handler's run, while it is listened to. */
   episode: Episode | undefined;
   /** Children of an isolated consumer that died of it, here. */

@@ -2,6 +2,7 @@ import { stagedAgain } from '../core/placement.ts';
 import type { Settlement, SettleResult, Subscription } from '../ports/broker.ts';
 import type { Cancel, System } from '../ports/system.ts';
 import { asError } from './as-error.ts';
+import type { Bookkeeper } from './bookkeeper.ts';
 import type { Run } from './run.ts';
 
 /** What a settlement that arrived, or never will, means is the consumer's business. */
@@ -23,6 +24,8 @@ const LONGEST_WAIT_MS = 10_000;
 export class Settler {
   readonly #subscription: Subscription;
   readonly #system: System;
+  /** Of a journal that is told apart from the settlements. */
+  readonly #books: Bookkeeper | undefined;
   readonly #seen: SettlementsSeen;
   readonly #retries = new Set<Cancel>();
   /** What is to be said about them again. */
@@ -36,9 +39,10 @@ export class Settler {
   #failingSince: number | undefined;
   #ended = false;
 
-  constructor(subscription: Subscription, system: System, seen: SettlementsSeen) {
+  constructor(subscription: Subscription, system: System, books: Bookkeeper | undefined, seen: SettlementsSeen) {
     this.#subscription = subscription;
     this.#system = system;
+    this.#books = books;
     this.#seen = seen;
   }
 
@@ -117,6 +121,8 @@ export class Settler {
   async #hand(runs: readonly Run[], settlements: readonly Settlement[]): Promise<void> {
     this.#underWay.add(runs);
     let results: readonly SettleResult[];
+    const booked = this.#books?.beforeSettling(runs, settlements);
+    if (booked !== undefined) await booked;
     try {
       results = await this.#subscription.settle(settlements);
     } catch (thrown) {
@@ -133,6 +139,7 @@ export class Settler {
         this.#seen.lost(runs[i]!, 'the broker says it is not ours any more');
       else failed.push(i);
     }
+    void this.#books?.flush();
     if (failed.length < runs.length) this.#succeeded();
     if (failed.length > 0) this.#failed(runs, settlements, failed, results[failed[0]!]);
   }

@@ -1,3 +1,4 @@
+import type { Policy } from '../core/policy.ts';
 import type { History, Journal } from '../ports/journal.ts';
 import { asError } from './as-error.ts';
 import type { Run } from './run.ts';
@@ -13,25 +14,35 @@ export interface StartsSeen {
   busy(run: Run): void;
   /** The journal did not answer; the run was not begun. */
   refused(run: Run): void;
+  /** Begun, but it was given back, lost or held meanwhile. */
+  tooLate(run: Run, history: History): void;
   trouble(error: Error): void;
 }
 
 /** Makes starts durable before handlers run: once per loop turn, together. Where the hand-out itself is the durable start there is nothing to do. */
 export class Starter {
-  readonly #journal: Journal | undefined;
-  readonly #aloneStrikes: number;
+  readonly #journal: Pick<Journal, 'begin'> | undefined;
+  readonly #needsId: boolean;
+  readonly #policy: Pick<Policy, 'aloneStrikes' | 'maxAttempts'>;
   readonly #seen: StartsSeen;
   #ready: Run[] = [];
 
-  constructor(journal: Journal | undefined, aloneStrikes: number, seen: StartsSeen) {
+  /** `needsId`: the journal knows messages by their ids, so that one without is not kept in it. */
+  constructor(
+    journal: Pick<Journal, 'begin'> | undefined,
+    needsId: boolean,
+    policy: Pick<Policy, 'aloneStrikes' | 'maxAttempts'>,
+    seen: StartsSeen,
+  ) {
     this.#journal = journal;
-    this.#aloneStrikes = aloneStrikes;
+    this.#needsId = needsId;
+    this.#policy = policy;
     this.#seen = seen;
   }
 
   /** `true`: it may run at once. `false`: it starts with the next `begin`. */
   start(run: Run): boolean {
-    if (this.#journal === undefined) return true;
+    if (this.#journal === undefined || (this.#needsId && run.delivery.message.id === undefined)) return true;
     run.starts++;
     this.#ready.push(run);
     return false;
@@ -45,7 +56,7 @@ export class Starter {
     return this.#begin(this.#journal, runs);
   }
 
-  async #begin(journal: Journal, runs: readonly Run[]): Promise<void> {
+  async #begin(journal: Pick<Journal, 'begin'>, runs: readonly Run[]): Promise<void> {
     const starts = runs.map((run) => run.starts);
     let histories: readonly History[] = [];
     try {
@@ -57,17 +68,21 @@ export class Starter {
       const run = runs[i]!;
       const history = histories[i];
       // Given back or lost meanwhile, or held for another run: this answer is about none of these.
-      if (run.state !== 'running' || run.starts !== starts[i]) continue;
+      const isLate = run.state !== 'running' || run.starts !== starts[i];
+      if (isLate && history !== undefined) this.#seen.tooLate(run, history);
+      if (isLate) continue;
       if (history === undefined) this.#seen.refused(run);
       else this.#tell(run, history);
     }
   }
 
   #tell(run: Run, history: History): void {
-    run.delivery = { ...run.delivery, attempt: history.attempt, strikes: history.strikes };
+    const attempt = Math.min(history.attempt, this.#policy.maxAttempts);
+    run.delivery = { ...run.delivery, attempt, strikes: history.strikes };
+    run.token = history.token;
     if (history.ended) this.#seen.ended(run);
     else if (history.begun) this.#seen.started(run);
-    else if (history.strikes >= this.#aloneStrikes) this.#seen.suspect(run);
+    else if (history.strikes >= this.#policy.aloneStrikes) this.#seen.suspect(run);
     else this.#seen.busy(run);
   }
 }

@@ -7,8 +7,9 @@ export const LAYER_RULES = {
   core: 'core imports nothing from outside core, not even a type',
   ports: 'ports import only core',
   runtime: 'the runtime imports only core and ports',
-  driver: 'a driver imports only core and ports: no other driver, no runtime',
-  store: 'a store imports only core and ports',
+  driver: 'a driver imports only core, ports and what it shares with the store of its kind: no other driver, no runtime',
+  store: 'a store imports only core, ports and what it shares with the driver of its kind',
+  'shared by drivers and stores': 'what drivers and stores share imports only core and ports',
   testing: 'testing imports only core, ports, the runtime and the memory driver',
   'no dependencies':
     'the library has no dependencies: a client is an optional peer, loaded on demand by a driver or a store',
@@ -61,15 +62,22 @@ const LAYERS: readonly Layer[] = [
   {
     name: 'driver',
     files: /^packages\/lazaret\/src\/drivers\/[^/]+\//,
-    may: ['core', 'ports'],
+    may: ['core', 'ports', 'shared by drivers and stores'],
     rule: 'driver',
     packages: 'peers',
   },
   {
     name: 'store',
-    files: /^packages\/lazaret\/src\/stores\//,
-    may: ['core', 'ports'],
+    files: /^packages\/lazaret\/src\/stores\/[^/]+\//,
+    may: ['core', 'ports', 'shared by drivers and stores'],
     rule: 'store',
+    packages: 'peers',
+  },
+  {
+    name: 'shared by drivers and stores',
+    files: /^packages\/lazaret\/src\/sqlite\//,
+    may: ['core', 'ports'],
+    rule: 'shared by drivers and stores',
     packages: 'peers',
   },
   {

@@ -27,6 +27,7 @@ const BY_DEFAULT: ConsumerPolicy = {
   laneCap: 100,
   parkCap: 1000,
   version: undefined,
+  journal: true,
   storm: { rate: undefined, off: [], numbers: {} },
 };
 
@@ -122,6 +123,7 @@ describe('consumerPolicy', () => {
     ],
     [{ version: '1.42.1' }, { version: '1.42.1' }],
     [{ version: 'v'.repeat(100) }, { version: 'v'.repeat(100) }],
+    [{ journal: false }, { journal: false }],
     [{ isolate: 'process' }, {}],
     [{ isolate: { memory: '512mb' } }, {}],
     [{ isolate: {} }, {}],
@@ -162,6 +164,7 @@ describe('consumerPolicy', () => {
     [{ classify: {} }, 'LZ1002'],
     [{ poison: TypeError }, 'LZ1002'],
     [{ transient: 'all' }, 'LZ1002'],
+    [{ journal: 'sqlite:./journal.db' }, 'LZ1002'],
     [{ schema: {} }, 'LZ1002'],
     [{ schema: 'zod' }, 'LZ1002'],
     [{ isolate: 'thread' }, 'LZ1002'],

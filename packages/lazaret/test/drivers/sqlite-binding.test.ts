@@ -14,10 +14,10 @@ import {
   openBinding,
   type Parameter,
   type SqliteDatabase,
-} from '../../src/drivers/sqlite/binding.ts';
-import { type BetterDatabase, fromBetterSqlite3 } from '../../src/drivers/sqlite/bindings/better-sqlite3.ts';
-import { isBusy, isClosed, resultCode } from '../../src/drivers/sqlite/errors.ts';
-import { loadText } from '../../src/drivers/sqlite/text.ts';
+} from '../../src/sqlite/binding.ts';
+import { type BetterDatabase, fromBetterSqlite3 } from '../../src/sqlite/bindings/better-sqlite3.ts';
+import { isBusy, isClosed, resultCode } from '../../src/sqlite/errors.ts';
+import { loadText } from '../../src/sqlite/text.ts';
 
 interface Candidate {
   readonly name: string;

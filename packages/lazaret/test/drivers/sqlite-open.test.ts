@@ -12,13 +12,14 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Database } from '../../src/drivers/sqlite/binding.ts';
-import { explained } from '../../src/drivers/sqlite/errors.ts';
+import type { Database } from '../../src/sqlite/binding.ts';
+import { explained } from '../../src/sqlite/errors.ts';
 import { sqlite } from '../../src/drivers/sqlite/index.ts';
-import { judgeFileSystem } from '../../src/drivers/sqlite/network-file-system.ts';
-import { openDatabase } from '../../src/drivers/sqlite/open.ts';
+import { judgeFileSystem } from '../../src/sqlite/network-file-system.ts';
+import { openDatabase } from '../../src/sqlite/open.ts';
 import { readOptions, type SqliteOptions } from '../../src/drivers/sqlite/options.ts';
-import { APPLICATION_ID } from '../../src/drivers/sqlite/schema.ts';
+import { BROKER } from '../../src/drivers/sqlite/schema.ts';
+import { APPLICATION_ID } from '../../src/sqlite/component.ts';
 import { message, pull, QUEUE, Scene, subscribe, textOf } from './sqlite-scene.ts';
 
 let scene: Scene;
@@ -209,7 +210,7 @@ describe('refuses', () => {
 describe('a network file system', () => {
   const NFS = 0x6969;
   const open = (type: number, options: SqliteOptions = {}) =>
-    openDatabase(readOptions({ file: scene.file, ...options }), scene.system, () => type);
+    openDatabase(readOptions({ file: scene.file, ...options }), scene.system, BROKER, () => type);
   const opened: Database[] = [];
   afterEach(() => {
     for (const db of opened.splice(0)) db.close();

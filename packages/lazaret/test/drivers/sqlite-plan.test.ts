@@ -1,6 +1,6 @@
 import { DatabaseSync } from '@photostructure/sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { SqliteDatabase } from '../../src/drivers/sqlite/binding.ts';
+import type { SqliteDatabase } from '../../src/sqlite/binding.ts';
 import { bury, message, one, pull, QUEUE, Scene, subscribe } from './sqlite-scene.ts';
 
 let scene: Scene;

@@ -2,13 +2,13 @@ import type { MemoryOptions } from '../../src/drivers/memory/index.ts';
 import { memoryServer } from '../../src/drivers/memory/index.ts';
 import type { App, EventName, Events } from '../../src/index.ts';
 import { lazaret } from '../../src/index.ts';
-import type { Broker } from '../../src/ports/index.ts';
+import type { Broker, StoreDriver } from '../../src/ports/index.ts';
 import { ManualSystem } from '../../src/testing/manual-system.ts';
 
 export const SHAPES = ['table', 'channel', 'log'] as const;
 
 /** One server under the manual clock, and apps on it as separate processes. */
-export function scene(options: MemoryOptions = { shape: 'table' }) {
+export function scene(options: MemoryOptions = { shape: 'table' }, store?: StoreDriver) {
   const system = new ManualSystem();
   const server = memoryServer({ ...options, system });
   const heard: { name: EventName; at: number; event: Events[EventName] }[] = [];
@@ -22,8 +22,10 @@ export function scene(options: MemoryOptions = { shape: 'table' }) {
     process(wait = '5s', wrap: (broker: Broker) => Broker = (broker) => broker) {
       const broker = server.connect();
       let lives = true;
+      const own = store && mortal(store, () => lives);
       const app: App = lazaret({
         broker: { name: 'memory', connect: async () => wrap(broker) },
+        ...(own === undefined ? {} : { store: own }),
         logger: false,
         system,
         wait,
@@ -45,6 +47,31 @@ export function scene(options: MemoryOptions = { shape: 'table' }) {
     async run<T>(work: Promise<T>, ms = 0): Promise<T> {
       await system.advance(ms);
       return work;
+    },
+  };
+}
+
+/** The store as a process sees it that may die: nothing is heard of it afterwards, and it hears nothing. */
+function mortal(driver: StoreDriver, lives: () => boolean): StoreDriver {
+  const alive = async <T>(ask: () => Promise<T>): Promise<T> => {
+    if (!lives()) return new Promise(() => {});
+    const answer = await ask();
+    return lives() ? answer : new Promise(() => {});
+  };
+  return {
+    name: driver.name,
+    async connect(system) {
+      const store = await driver.connect(system);
+      return over(store, {
+        journal(owner, group) {
+          const journal = store.journal(owner, group);
+          return {
+            begin: (starts) => alive(() => journal.begin(starts)),
+            end: (ends) => alive(() => journal.end(ends)),
+            alive: (living, leaseMs) => alive(() => journal.alive(living, leaseMs)),
+          };
+        },
+      });
     },
   };
 }

@@ -20,25 +20,25 @@ import type { Capabilities } from '../../ports/capabilities.ts';
 import type { LetterBox } from '../../ports/letter-box.ts';
 import type { SharedState } from '../../ports/shared-state.ts';
 import type { System } from '../../ports/system.ts';
-import type { Statement } from './binding.ts';
+import type { Statement } from '../../sqlite/binding.ts';
 import { CAPABILITIES } from './capabilities.ts';
 import { Checkpoints } from './checkpoint.ts';
 import { Claims } from './claim.ts';
-import { asError, explained } from './errors.ts';
+import { asError, explained } from '../../sqlite/errors.ts';
 import { Facts } from './facts.ts';
 import { Letters } from './letters.ts';
-import { type OpenDatabase, openDatabase } from './open.ts';
+import { type OpenDatabase, openDatabase } from '../../sqlite/open.ts';
 import { readOptions, type SqliteOptions, type SqliteSettings } from './options.ts';
 import { Publishing } from './publish.ts';
 import { Queues } from './queues.ts';
-import { SCHEMA_VERSION } from './schema.ts';
+import { BROKER, SCHEMA_VERSION } from './schema.ts';
 import { Settling } from './settle.ts';
 import { FileSharedState } from './shared-state.ts';
 import { type Parts, SqliteSubscription } from './subscription.ts';
 import { Suspects, suspectCount } from './suspects.ts';
 import { Upkeep } from './upkeep.ts';
 import { WakeUp } from './wake-up.ts';
-import { promised, Writer } from './writer.ts';
+import { promised, Writer } from '../../sqlite/writer.ts';
 
 /** A broker in one SQLite file, and what else the file can tell. */
 export interface SqliteBroker extends Broker {
@@ -65,7 +65,7 @@ export interface FileDescription {
 export async function openSqlite(options: SqliteOptions & { readonly system: System }): Promise<SqliteBroker> {
   const { system, ...rest } = options;
   const settings = readOptions(rest);
-  return new FileBroker(await openDatabase(settings, system), settings, system);
+  return new FileBroker(await openDatabase(settings, system, BROKER), settings, system);
 }
 
 class FileBroker implements SqliteBroker {

@@ -1,5 +1,5 @@
 import type { Cancel, System } from '../../ports/system.ts';
-import type { Database, Statement } from './binding.ts';
+import type { Database, Statement } from '../../sqlite/binding.ts';
 
 /** No write for so long is a pause. */
 const PAUSE_MS = 50;

@@ -1,4 +1,4 @@
-import type { Database, Row, Statement } from './binding.ts';
+import type { Database, Row, Statement } from '../../sqlite/binding.ts';
 import { eachRun } from './runs.ts';
 import { BEHIND } from './schema.ts';
 

@@ -1,5 +1,5 @@
 import type { Delivery } from '../../ports/broker.ts';
-import type { Row } from './binding.ts';
+import type { Row } from '../../sqlite/binding.ts';
 import { COLUMN } from './claim.ts';
 import { loadMessage } from './message-columns.ts';
 import type { Receipt } from './receipt.ts';

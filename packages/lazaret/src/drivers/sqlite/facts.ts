@@ -2,7 +2,7 @@ import { readCursor, writeCursor } from '../../core/cursor.ts';
 import type { Message } from '../../core/message.ts';
 import type { Page, QueueFacts } from '../../ports/broker.ts';
 import type { System } from '../../ports/system.ts';
-import type { Database, Row, Statement } from './binding.ts';
+import type { Database, Row, Statement } from '../../sqlite/binding.ts';
 import { loadMessage } from './message-columns.ts';
 import { BEHIND } from './schema.ts';
 

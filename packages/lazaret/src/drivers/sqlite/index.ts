@@ -13,7 +13,7 @@ export {
   type SqliteDatabase,
   type Statement,
   type Value,
-} from './binding.ts';
+} from '../../sqlite/binding.ts';
 export { type FileDescription, openSqlite, type SqliteBroker } from './broker.ts';
 export type { SqliteOptions } from './options.ts';
 

@@ -1,7 +1,7 @@
 import type { Message } from '../../core/message.ts';
 import { messageOf } from '../../core/stored-message.ts';
-import type { Value } from './binding.ts';
-import { loadText } from './text.ts';
+import type { Value } from '../../sqlite/binding.ts';
+import { loadText } from '../../sqlite/text.ts';
 
 /** A message from its columns. */
 export function loadMessage(id: Value, key: Value, headers: Value, native: Value, body: Value): Message {

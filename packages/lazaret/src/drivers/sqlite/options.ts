@@ -1,7 +1,7 @@
 import { checkNames, oneOf } from '../../core/driver-options.ts';
 import { parseDuration } from '../../core/duration.ts';
 import { optionError, shown } from '../../core/option-error.ts';
-import { BINDINGS, type BindingName, type SqliteDatabase } from './binding.ts';
+import { BINDINGS, type BindingName, type SqliteDatabase } from '../../sqlite/binding.ts';
 
 export interface SqliteOptions {
   /** The database file, created where it does not exist; its folder has to exist. Required unless `database` is given. */

@@ -3,12 +3,12 @@ import { headerText, NO_HEADERS } from '../../core/message.ts';
 import { checkMessage, storeHeaders, storeNative } from '../../core/stored-message.ts';
 import type { OutgoingMessage, PublishResult } from '../../ports/broker.ts';
 import type { System } from '../../ports/system.ts';
-import type { Database, Parameter, Statement } from './binding.ts';
+import type { Database, Parameter, Statement } from '../../sqlite/binding.ts';
 import { CAPABILITIES } from './capabilities.ts';
-import { asError } from './errors.ts';
+import { asError } from '../../sqlite/errors.ts';
 import type { Queues } from './queues.ts';
 import type { WakeUp } from './wake-up.ts';
-import type { Work } from './writer.ts';
+import type { Work } from '../../sqlite/writer.ts';
 
 /** Attempts are clamped to the consumer's maximum when they are handed out; this only keeps the number small. */
 const HIGHEST_ATTEMPT = 1_000_000;

@@ -1,5 +1,5 @@
-import type { Database, Statement } from './binding.ts';
-import { loadText } from './text.ts';
+import type { Database, Statement } from '../../sqlite/binding.ts';
+import { loadText } from '../../sqlite/text.ts';
 
 /** Names of queues and the small numbers that stand for them in every row. A number, once committed, is forever. */
 export class Queues {

@@ -1,8 +1,8 @@
 import type { SharedState, Versioned } from '../../ports/shared-state.ts';
 import type { System } from '../../ports/system.ts';
-import type { Database, Statement } from './binding.ts';
-import { loadText, storeText } from './text.ts';
-import { promised, type Writer } from './writer.ts';
+import type { Database, Statement } from '../../sqlite/binding.ts';
+import { loadText, storeText } from '../../sqlite/text.ts';
+import { promised, type Writer } from '../../sqlite/writer.ts';
 
 const ABSENT: Versioned = { version: 0, value: null };
 const TABLE = `

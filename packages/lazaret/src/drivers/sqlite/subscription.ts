@@ -8,15 +8,15 @@ import type {
   Subscription,
 } from '../../ports/broker.ts';
 import type { System } from '../../ports/system.ts';
-import type { Row } from './binding.ts';
+import type { Row } from '../../sqlite/binding.ts';
 import { CAPABILITIES } from './capabilities.ts';
 import type { Claims } from './claim.ts';
 import { type HandOut, toDelivery } from './deliver.ts';
-import { explained } from './errors.ts';
+import { explained } from '../../sqlite/errors.ts';
 import type { Settling } from './settle.ts';
 import type { Suspects } from './suspects.ts';
 import type { WakeUp } from './wake-up.ts';
-import { promised, type Writer } from './writer.ts';
+import { promised, type Writer } from '../../sqlite/writer.ts';
 
 /** What a subscription needs of its broker. */
 export interface Parts {

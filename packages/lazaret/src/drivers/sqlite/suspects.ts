@@ -1,5 +1,5 @@
 import type { System } from '../../ports/system.ts';
-import type { Database, Statement } from './binding.ts';
+import type { Database, Statement } from '../../sqlite/binding.ts';
 
 /** Counted at most so often by those who are never idle. */
 const EVERY_MS = 50;

@@ -1,5 +1,5 @@
 import type { Cancel, System } from '../../ports/system.ts';
-import type { Database, Statement } from './binding.ts';
+import type { Database, Statement } from '../../sqlite/binding.ts';
 import { BEHIND } from './schema.ts';
 
 /** How often other connections' writes are looked for while somebody waits: less often the longer none came. */

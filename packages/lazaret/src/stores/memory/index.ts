@@ -61,11 +61,11 @@ class MemoryStore implements Store {
     const shelf = this.#shelf;
     const keyOf = ({ source, message }: Delivery) => JSON.stringify([group ?? null, source.queue, message.id]);
 
-    const begin = ({ delivery, alone }: Start): History => {
+    const begin = ({ delivery, alone, open }: Start): History => {
       const key = keyOf(delivery);
       const before = shelf.records.get(key)?.record;
       const sight = sightOf(delivery.message.headers, delivery.deliveries);
-      const { record, history } = beginStart(before, { ...sight, owner, alone }, shelf.isAlive);
+      const { record, history } = beginStart(before, { ...sight, owner, alone, open: open === true }, shelf.isAlive);
       shelf.write(key, before, record);
       return history;
     };

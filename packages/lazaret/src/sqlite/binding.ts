@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { LazaretError } from '../../core/errors.ts';
+import { LazaretError } from '../core/errors.ts';
 import { type BetterDatabase, fromBetterSqlite3 } from './bindings/better-sqlite3.ts';
 import type { Database } from './bindings/contract.ts';
 import { fromNodeSqlite, type NodeDatabase } from './bindings/node-sqlite.ts';

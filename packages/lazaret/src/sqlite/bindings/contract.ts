@@ -1,5 +1,5 @@
-import { LazaretError } from '../../../core/errors.ts';
-import { shown } from '../../../core/option-error.ts';
+import { LazaretError } from '../../core/errors.ts';
+import { shown } from '../../core/option-error.ts';
 import { storeText } from '../text.ts';
 
 /** What goes into a parameter. Text that is no clean UTF-8 is bound as a blob: read such columns with `loadText`. */

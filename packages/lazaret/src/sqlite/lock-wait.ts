@@ -1,4 +1,4 @@
-import type { Cancel, System } from '../../ports/system.ts';
+import type { Cancel, System } from '../ports/system.ts';
 
 const FIRST_MS = 4;
 const LONGEST_MS = 100;

@@ -1,13 +1,12 @@
 import { statfsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { LazaretError } from '../../core/errors.ts';
-import type { System } from '../../ports/system.ts';
-import { adopt, type Database, findBinding } from './binding.ts';
+import { LazaretError } from '../core/errors.ts';
+import type { System } from '../ports/system.ts';
+import { adopt, type BindingName, type Database, findBinding, type SqliteDatabase } from './binding.ts';
+import { type Component, checkOwner, checkVersion, createTables, touchVersion } from './component.ts';
 import { explained, isBusy } from './errors.ts';
 import { afterLock } from './lock-wait.ts';
 import { judgeFileSystem } from './network-file-system.ts';
-import type { SqliteSettings } from './options.ts';
-import { checkOwner, checkVersion, createTables, touchVersion } from './schema.ts';
 import { inTransaction } from './transaction.ts';
 
 /** SQLite waits so long by itself, and the event loop with it; longer waits are ours, and asynchronous. */
@@ -21,6 +20,15 @@ const WAL_PAGES = 4_000;
 /** What the log file shrinks to after it grew beyond, because a reader kept it from being moved. */
 const WAL_BYTES_KEPT = 64 * 1024 * 1024;
 
+/** One of `file` and `database`. */
+export interface OpenSettings {
+  readonly file: string | undefined;
+  readonly database: SqliteDatabase | undefined;
+  readonly binding: BindingName | undefined;
+  readonly lockTimeoutMs: number;
+  readonly allowNetworkFileSystem: boolean;
+}
+
 export interface OpenDatabase {
   readonly db: Database;
   /** Absolute; for errors. */
@@ -33,13 +41,14 @@ export interface OpenDatabase {
 
 /** Opens or adopts the database, and sees to it that our tables are there. Throws LZ111x. */
 export async function openDatabase(
-  settings: SqliteSettings,
+  settings: OpenSettings,
   system: System,
+  component: Component,
   fileSystemType: (folder: string) => number = typeOf,
 ): Promise<OpenDatabase> {
   if (settings.database !== undefined) {
     const open = { db: adopt(settings.database), file: 'the given database', own: false, warnings: [] };
-    await prepare(open, settings, system);
+    await prepare(open, settings, system, component);
     return open;
   }
   const file = resolve(settings.file!);
@@ -49,7 +58,7 @@ export async function openDatabase(
   const db = attempt(file, () => binding.open(file));
   const open = { db, file, own: true, warnings };
   try {
-    await prepare(open, settings, system);
+    await prepare(open, settings, system, component);
   } catch (error) {
     db.close();
     throw error;
@@ -58,11 +67,16 @@ export async function openDatabase(
 }
 
 /** Another process may be doing the very same, or have a transaction open. */
-async function prepare(open: OpenDatabase, settings: SqliteSettings, system: System): Promise<void> {
+async function prepare(
+  open: OpenDatabase,
+  settings: OpenSettings,
+  system: System,
+  component: Component,
+): Promise<void> {
   const giveUpAt = system.monotonic() + settings.lockTimeoutMs;
   for (let tries = 0; ; tries++) {
     try {
-      return setUp(open);
+      return setUp(open, component);
     } catch (error) {
       if (!isBusy(error) || system.monotonic() >= giveUpAt) throw explained(error, open.file);
       await new Promise<void>((resolve) => afterLock(tries, system, resolve));
@@ -70,10 +84,10 @@ async function prepare(open: OpenDatabase, settings: SqliteSettings, system: Sys
   }
 }
 
-function setUp({ db, file, own }: OpenDatabase): void {
+function setUp({ db, file, own }: OpenDatabase, component: Component): void {
   db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
   if (own) checkOwner(db, file);
-  checkVersion(db, file);
+  checkVersion(db, file, component);
   const mode = db.prepare('PRAGMA journal_mode = WAL').get()?.[0];
   if (own && mode !== 'wal') {
     throw new LazaretError('LZ1116', `'${file}' lies where SQLite cannot keep a write-ahead log (it uses '${mode}').`, {
@@ -83,8 +97,8 @@ function setUp({ db, file, own }: OpenDatabase): void {
   db.exec(`PRAGMA wal_autocheckpoint = ${WAL_PAGES}`);
   db.exec(`PRAGMA journal_size_limit = ${WAL_BYTES_KEPT}`);
   inTransaction(db, () => {
-    if (checkVersion(db, file) === undefined) createTables(db, own);
-    else touchVersion(db);
+    if (checkVersion(db, file, component) === undefined) createTables(db, own, component);
+    else touchVersion(db, component);
   });
 }
 
@@ -105,7 +119,7 @@ function checkPath(file: string): void {
 function checkFileSystem(
   folder: string,
   file: string,
-  settings: SqliteSettings,
+  settings: OpenSettings,
   fileSystemType: (folder: string) => number,
 ): readonly string[] {
   const { verdict, name } = judgeFileSystem(fileSystemType(folder));

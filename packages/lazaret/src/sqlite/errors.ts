@@ -1,4 +1,4 @@
-import { isLazaretError, LazaretError } from '../../core/errors.ts';
+import { isLazaretError, LazaretError } from '../core/errors.ts';
 
 /** The primary result codes that mean something to us. */
 const PRIMARY_CODES: Readonly<Record<number, string>> = {

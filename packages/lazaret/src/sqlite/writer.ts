@@ -1,5 +1,5 @@
-import { LazaretError } from '../../core/errors.ts';
-import type { Cancel, System } from '../../ports/system.ts';
+import { LazaretError } from '../core/errors.ts';
+import type { Cancel, System } from '../ports/system.ts';
 import type { Database, Statement } from './binding.ts';
 import { explained, isBusy } from './errors.ts';
 import { afterLock } from './lock-wait.ts';
