@@ -11,6 +11,7 @@ export {
   resumeOrder,
 } from './by-hand.ts';
 export { type ClassifyRules, classify, type ErrorClass, type UserVerdict } from './classify.ts';
+export { type Counting, countingSentence } from './counting-sentence.ts';
 export { decide, type Facts, precheck, type Sighting } from './decide.ts';
 export { DEFAULTS, PRESETS, type PresetName, STRIKES } from './defaults.ts';
 export { didYouMean } from './did-you-mean.ts';

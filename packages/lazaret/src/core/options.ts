@@ -184,7 +184,12 @@ function readGlobalConcurrency(value: unknown): number | undefined {
 function readJournal(value: unknown): boolean {
   if (value === undefined) return true;
   if (typeof value === 'boolean') return value;
-  throw optionError('LZ1002', 'journal', `${shown(value)} is neither true nor false.`, "Name the store once, as the app's 'store'.");
+  throw optionError(
+    'LZ1002',
+    'journal',
+    `${shown(value)} is neither true nor false.`,
+    "Name the store once, as the app's 'store'.",
+  );
 }
 
 /** Throws LZ1002 for what is no text, LZ1003 for an empty or a long one. */

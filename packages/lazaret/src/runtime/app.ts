@@ -152,7 +152,7 @@ export interface App<Queues extends object = Record<string, unknown>> {
   health(): Health;
   /**
    * The timetable of a queue's messages as text: attempts, waits, and what is never retried; and its limits, with whether they hold for all
-   * processes together, once it has started. Throws LZ1054 where it is not registered.
+   * processes together, and how exactly attempts and crashes are counted, once it has started. Throws LZ1054 where it is not registered.
    */
   describe(queue: keyof Queues & string): string;
 }
@@ -253,8 +253,7 @@ export function createApp(setup: AppSetup): AnyApp {
   const hangUp = async (endAt: number): Promise<void> => {
     const closing = Promise.all([connection?.then((connected) => connected.close()), tenure?.end()]);
     try {
-      if (!(await until(system, endAt, closing)))
-        throw new Error('the connection did not close in time');
+      if (!(await until(system, endAt, closing))) throw new Error('the connection did not close in time');
     } catch (thrown) {
       events.tell('trouble', { queue: undefined, verb: 'close', error: asError(thrown) });
     }
@@ -347,8 +346,9 @@ export function createApp(setup: AppSetup): AnyApp {
     describe(queue) {
       const found = consumers.get(queue);
       if (found === undefined) throw notRegistered(queue, [...consumers.keys()]);
-      const limits = limitsSentence(found.policy, reach);
-      return [renderTimetable(timetable(found.policy)), ...(limits === undefined ? [] : [limits])].join('\n');
+      const counting = running.find((consumer) => consumer.queue === queue)?.counting;
+      const sentences = [limitsSentence(found.policy, reach), counting].filter((sentence) => sentence !== undefined);
+      return [renderTimetable(timetable(found.policy)), ...sentences].join('\n');
     },
   };
   return app;

@@ -1,3 +1,4 @@
+import { countingSentence } from '../core/counting-sentence.ts';
 import { LazaretError } from '../core/errors.ts';
 import type { ConsumerPolicy } from '../core/policy.ts';
 import { retryDelays } from '../core/retry-delays.ts';
@@ -412,6 +413,11 @@ export class Consumer implements Soloist {
 
   lift(slot: string): Promise<void> {
     return this.#commons.lift(slot);
+  }
+
+  /** How exactly attempts and crashes are counted, for people; `undefined` where there is nothing to say, or it is not known yet. */
+  get counting(): string | undefined {
+    return this.#life && countingSentence(this.#life.counting, this.#subscription.capabilities.failures);
   }
 
   health(): QueueHealth {

@@ -34,7 +34,18 @@ export interface Events {
   trouble: {
     /** `undefined`: it is the app's own connection. */
     readonly queue: string | undefined;
-    readonly verb: 'pull' | 'settle' | 'extend' | 'begin' | 'end' | 'alive' | 'alone' | 'credit' | 'dependency' | 'orders' | 'close';
+    readonly verb:
+      | 'pull'
+      | 'settle'
+      | 'extend'
+      | 'begin'
+      | 'end'
+      | 'alive'
+      | 'alone'
+      | 'credit'
+      | 'dependency'
+      | 'orders'
+      | 'close';
     readonly error: Error;
   };
   stopped: { readonly queue: string };

@@ -1,3 +1,4 @@
+import type { Counting } from '../core/counting-sentence.ts';
 import { decide, precheck } from '../core/decide.ts';
 import { draw } from '../core/draw.ts';
 import { LazaretError } from '../core/errors.ts';
@@ -397,7 +398,10 @@ export class Life implements Timekeeper {
     this.#watch.look(run);
     this.#handOver(run, { delivery: run.delivery, ...decision });
     if (decision.charged) this.report.held(run, decision.delayMs);
-    run.again(decision.charged, this.#books !== undefined || this.#setup.subscription.capabilities.crashEvidence === 'exact');
+    run.again(
+      decision.charged,
+      this.#books !== undefined || this.#setup.subscription.capabilities.crashEvidence === 'exact',
+    );
   }
 
   #holdConfirmed(run: Run): void {
@@ -524,6 +528,14 @@ export class Life implements Timekeeper {
   }
 
   // --- seen from outside ------------------------------------------------------------------------------------------
+
+  /** Who remembers starts and failures of this queue. */
+  get counting(): Counting {
+    const { subscription } = this.#setup;
+    if (this.#books !== undefined) return 'store';
+    if (subscription.journal !== undefined) return 'own journal';
+    return leavesToJournal(subscription.capabilities) ? 'nobody' : 'broker';
+  }
 
   /**
    * Slots that are free, within the credit: held messages and heads of keys take credit, not slots, and what waits behind a key takes

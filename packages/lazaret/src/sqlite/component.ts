@@ -41,15 +41,11 @@ export function checkVersion(
   const version = Number(row[0]);
   if (version >= oldestReadable && version <= newest) return version;
   const newer = version > newest;
-  throw new LazaretError(
-    'LZ1113',
-    `The database '${file}' has schema ${version}; this version reads ${newest}.`,
-    {
-      hint: newer
-        ? 'Update Lazaret here, or keep the file for the newer one.'
-        : 'Drain it with the version that wrote it.',
-    },
-  );
+  throw new LazaretError('LZ1113', `The database '${file}' has schema ${version}; this version reads ${newest}.`, {
+    hint: newer
+      ? 'Update Lazaret here, or keep the file for the newer one.'
+      : 'Drain it with the version that wrote it.',
+  });
 }
 
 /** Inside a transaction. Only `ownFile` gets our mark: an injected database keeps its own. */

@@ -123,8 +123,7 @@ export function seen(id: string, { queue = 'orders', deliveries = 1, headers = [
 }
 
 const again = (id: string): Delivery => seen(id, { deliveries: 2 });
-const copyOf = (id: string, attempt: number): Delivery =>
-  seen(id, { headers: [[HEADER.attempt, String(attempt)]] });
+const copyOf = (id: string, attempt: number): Delivery => seen(id, { headers: [[HEADER.attempt, String(attempt)]] });
 
 export interface JournalCase {
   readonly name: string;
@@ -346,7 +345,9 @@ export const JOURNAL_CASES: readonly JournalCase[] = [
         { delivery: seen('a'), as: 'charged', token: tokens[0]!.token! },
         { delivery: seen('b'), as: 'acked', token: tokens[1]!.token! },
       ]);
-      const histories = await one.journal.begin([again('a'), again('b')].map((delivery) => ({ delivery, alone: false })));
+      const histories = await one.journal.begin(
+        [again('a'), again('b')].map((delivery) => ({ delivery, alone: false })),
+      );
       assert.deepEqual(
         histories.map(({ attempt, ended }) => ({ attempt, ended })),
         [

@@ -7,7 +7,8 @@ export const LAYER_RULES = {
   core: 'core imports nothing from outside core, not even a type',
   ports: 'ports import only core',
   runtime: 'the runtime imports only core and ports',
-  driver: 'a driver imports only core, ports and what it shares with the store of its kind: no other driver, no runtime',
+  driver:
+    'a driver imports only core, ports and what it shares with the store of its kind: no other driver, no runtime',
   store: 'a store imports only core, ports and what it shares with the driver of its kind',
   'shared by drivers and stores': 'what drivers and stores share imports only core and ports',
   testing: 'testing imports only core, ports, the runtime and the memory driver',

@@ -49,76 +49,243 @@ describe('a start', () => {
   it.each<[string, readonly Step[], object]>([
     ['of what is new is begun', [['a', FIRST]], run(1)],
     ['of a copy whose past is not known goes by what it carries', [['a', copy(3)]], run(3)],
-    ['of what a living owner has open is busy', [['a', FIRST], ['b', AGAIN]], not(1)],
-    ['of what a dead owner had open is a strike', [['a', FIRST], ['dies', 'a'], ['b', AGAIN]], run(1, 1)],
-    ['of what its own owner had open has cost nothing', [['a', FIRST], ['a', AGAIN]], run(1)],
-    ['of what its own owner still has open is busy', [['a', FIRST], ['a', AGAIN, 'open']], not(1)],
+    [
+      'of what a living owner has open is busy',
+      [
+        ['a', FIRST],
+        ['b', AGAIN],
+      ],
+      not(1),
+    ],
+    [
+      'of what a dead owner had open is a strike',
+      [
+        ['a', FIRST],
+        ['dies', 'a'],
+        ['b', AGAIN],
+      ],
+      run(1, 1),
+    ],
+    [
+      'of what its own owner had open has cost nothing',
+      [
+        ['a', FIRST],
+        ['a', AGAIN],
+      ],
+      run(1),
+    ],
+    [
+      'of what its own owner still has open is busy',
+      [
+        ['a', FIRST],
+        ['a', AGAIN, 'open'],
+      ],
+      not(1),
+    ],
     [
       'after two strikes waits',
-      [['a', FIRST], ['dies', 'a'], ['b', AGAIN], ['dies', 'b'], ['c', AGAIN]],
+      [
+        ['a', FIRST],
+        ['dies', 'a'],
+        ['b', AGAIN],
+        ['dies', 'b'],
+        ['c', AGAIN],
+      ],
       not(1, 2),
     ],
     [
       'after two strikes is begun alone',
-      [['a', FIRST], ['dies', 'a'], ['b', AGAIN], ['dies', 'b'], ['c', AGAIN, 'alone']],
+      [
+        ['a', FIRST],
+        ['dies', 'a'],
+        ['b', AGAIN],
+        ['dies', 'b'],
+        ['c', AGAIN, 'alone'],
+      ],
       run(1, 2),
     ],
     [
       'that waits adds no strike when its process dies',
-      [['a', FIRST], ['dies', 'a'], ['b', AGAIN], ['dies', 'b'], ['c', AGAIN], ['dies', 'c'], ['d', AGAIN]],
+      [
+        ['a', FIRST],
+        ['dies', 'a'],
+        ['b', AGAIN],
+        ['dies', 'b'],
+        ['c', AGAIN],
+        ['dies', 'c'],
+        ['d', AGAIN],
+      ],
       not(1, 2),
     ],
     [
       'after a failure that is charged has no strikes left',
-      [['a', FIRST], ['dies', 'a'], ['b', AGAIN], ['b', 'charged'], ['c', AGAIN]],
+      [
+        ['a', FIRST],
+        ['dies', 'a'],
+        ['b', AGAIN],
+        ['b', 'charged'],
+        ['c', AGAIN],
+      ],
       run(2),
     ],
-    ['after a release is what it was', [['a', FIRST], ['a', 'released'], ['b', AGAIN]], run(1)],
+    [
+      'after a release is what it was',
+      [
+        ['a', FIRST],
+        ['a', 'released'],
+        ['b', AGAIN],
+      ],
+      run(1),
+    ],
     [
       'after a release keeps the strikes of before',
-      [['a', FIRST], ['dies', 'a'], ['b', AGAIN], ['b', 'released'], ['c', AGAIN]],
+      [
+        ['a', FIRST],
+        ['dies', 'a'],
+        ['b', AGAIN],
+        ['b', 'released'],
+        ['c', AGAIN],
+      ],
       run(1, 1),
     ],
-    ['after an ack is a leftover', [['a', FIRST], ['a', 'acked'], ['b', AGAIN]], leftover(1)],
-    ['of a late copy after an ack is a leftover', [['a', FIRST], ['a', 'acked'], ['b', copy(2)]], leftover(1)],
-    ['of a first delivery after an ack is begun', [['a', FIRST], ['a', 'acked'], ['b', FIRST]], run(1)],
-    ['after a retry by copy is a leftover', [['a', FIRST], ['a', 'retried'], ['b', AGAIN]], leftover(1)],
-    ['of the copy is the next attempt', [['a', FIRST], ['a', 'retried'], ['b', copy(2)]], run(2)],
+    [
+      'after an ack is a leftover',
+      [
+        ['a', FIRST],
+        ['a', 'acked'],
+        ['b', AGAIN],
+      ],
+      leftover(1),
+    ],
+    [
+      'of a late copy after an ack is a leftover',
+      [
+        ['a', FIRST],
+        ['a', 'acked'],
+        ['b', copy(2)],
+      ],
+      leftover(1),
+    ],
+    [
+      'of a first delivery after an ack is begun',
+      [
+        ['a', FIRST],
+        ['a', 'acked'],
+        ['b', FIRST],
+      ],
+      run(1),
+    ],
+    [
+      'after a retry by copy is a leftover',
+      [
+        ['a', FIRST],
+        ['a', 'retried'],
+        ['b', AGAIN],
+      ],
+      leftover(1),
+    ],
+    [
+      'of the copy is the next attempt',
+      [
+        ['a', FIRST],
+        ['a', 'retried'],
+        ['b', copy(2)],
+      ],
+      run(2),
+    ],
     [
       'of a copy counts what was charged here before it was made',
-      [['a', FIRST], ['a', 'charged'], ['a', AGAIN], ['a', 'retried'], ['b', copy(3)]],
+      [
+        ['a', FIRST],
+        ['a', 'charged'],
+        ['a', AGAIN],
+        ['a', 'retried'],
+        ['b', copy(3)],
+      ],
       run(3),
     ],
     [
       'of a delivery that failed while it was held is no leftover when its process died',
-      [['a', FIRST], ['a', 'charged'], ['a', AGAIN], ['dies', 'a'], ['b', AGAIN]],
+      [
+        ['a', FIRST],
+        ['a', 'charged'],
+        ['a', AGAIN],
+        ['dies', 'a'],
+        ['b', AGAIN],
+      ],
       run(2, 1),
     ],
-    ['of what a copy left behind is a leftover', [['a', FIRST], ['b', copy(2)], ['dies', 'a'], ['b', copy(2)], ['c', AGAIN]], not(2)],
-    ['of a letter that is put back is begun', [['a', FIRST], ['a', 'dead-lettered'], ['b', PUT_BACK]], run(1)],
+    [
+      'of what a copy left behind is a leftover',
+      [
+        ['a', FIRST],
+        ['b', copy(2)],
+        ['dies', 'a'],
+        ['b', copy(2)],
+        ['c', AGAIN],
+      ],
+      not(2),
+    ],
+    [
+      'of a letter that is put back is begun',
+      [
+        ['a', FIRST],
+        ['a', 'dead-lettered'],
+        ['b', PUT_BACK],
+      ],
+      run(1),
+    ],
     [
       'of a letter that is put back before its end is known waits for it',
-      [['a', FIRST], ['b', PUT_BACK]],
+      [
+        ['a', FIRST],
+        ['b', PUT_BACK],
+      ],
       not(1),
     ],
     [
       'of what was left of the life before is a leftover',
-      [['a', FIRST], ['a', 'dead-lettered'], ['b', PUT_BACK], ['b', 'released'], ['c', AGAIN]],
+      [
+        ['a', FIRST],
+        ['a', 'dead-lettered'],
+        ['b', PUT_BACK],
+        ['b', 'released'],
+        ['c', AGAIN],
+      ],
       leftover(1),
     ],
     [
       'of a convicted message that is put back is begun without its strikes',
-      [['a', FIRST], ['dies', 'a'], ['b', AGAIN], ['dies', 'b'], ['c', AGAIN], ['c', 'dead-lettered'], ['d', PUT_BACK]],
+      [
+        ['a', FIRST],
+        ['dies', 'a'],
+        ['b', AGAIN],
+        ['dies', 'b'],
+        ['c', AGAIN],
+        ['c', 'dead-lettered'],
+        ['d', PUT_BACK],
+      ],
       run(1),
     ],
     [
       'of a second message of one id is begun although the first was acked meanwhile',
-      [['a', FIRST], ['b', FIRST], ['a', 'acked'], ['b', AGAIN]],
+      [
+        ['a', FIRST],
+        ['b', FIRST],
+        ['a', 'acked'],
+        ['b', AGAIN],
+      ],
       run(1),
     ],
     [
       'is not closed by the late end of another',
-      [['a', FIRST], ['dies', 'a'], ['b', AGAIN], ['a', 'acked'], ['c', AGAIN]],
+      [
+        ['a', FIRST],
+        ['dies', 'a'],
+        ['b', AGAIN],
+        ['a', 'acked'],
+        ['c', AGAIN],
+      ],
       not(1, 1),
     ],
   ])('%s', (_, steps, history) => {
@@ -141,7 +308,10 @@ describe('what a delivery says about itself', () => {
     const marks = [
       [['lazaret-evidence', '{"deadAt":1}']],
       [['lazaret-evidence', '{"deadAt":2}']],
-      [['lazaret-replay', 'r-1'], ['lazaret-evidence', '{"deadAt":2}']],
+      [
+        ['lazaret-replay', 'r-1'],
+        ['lazaret-evidence', '{"deadAt":2}'],
+      ],
     ].map((headers) => sightOf(headers as [string, string][], 2).mark);
     expect(new Set([...marks, '']).size).toBe(4);
   });

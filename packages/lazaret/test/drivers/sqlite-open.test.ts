@@ -12,14 +12,14 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Database } from '../../src/sqlite/binding.ts';
-import { explained } from '../../src/sqlite/errors.ts';
 import { sqlite } from '../../src/drivers/sqlite/index.ts';
-import { judgeFileSystem } from '../../src/sqlite/network-file-system.ts';
-import { openDatabase } from '../../src/sqlite/open.ts';
 import { readOptions, type SqliteOptions } from '../../src/drivers/sqlite/options.ts';
 import { BROKER } from '../../src/drivers/sqlite/schema.ts';
+import type { Database } from '../../src/sqlite/binding.ts';
 import { APPLICATION_ID } from '../../src/sqlite/component.ts';
+import { explained } from '../../src/sqlite/errors.ts';
+import { judgeFileSystem } from '../../src/sqlite/network-file-system.ts';
+import { openDatabase } from '../../src/sqlite/open.ts';
 import { message, pull, QUEUE, Scene, subscribe, textOf } from './sqlite-scene.ts';
 
 let scene: Scene;

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Evidence } from '../../src/core/evidence.ts';
-import { type Database, openBinding } from '../../src/sqlite/binding.ts';
 import { openSqlite, type SqliteBroker } from '../../src/drivers/sqlite/broker.ts';
 import type { SqliteOptions } from '../../src/drivers/sqlite/options.ts';
 import type { Delivery, OutgoingMessage, SubscribeOptions, Subscription } from '../../src/ports/broker.ts';
+import { type Database, openBinding } from '../../src/sqlite/binding.ts';
 import { ManualSystem } from '../../src/testing/manual-system.ts';
 
 /** One database file under a manual System, and everybody who opened it. */

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { SqliteDatabase } from '../../src/sqlite/binding.ts';
 import type { SqliteBroker } from '../../src/drivers/sqlite/broker.ts';
 import type { Delivery, Settlement, Subscription } from '../../src/ports/broker.ts';
+import type { SqliteDatabase } from '../../src/sqlite/binding.ts';
 import { evidenceFor, message, one, pull, QUEUE, Scene, subscribe, textOf } from './sqlite-scene.ts';
 
 let scene: Scene;

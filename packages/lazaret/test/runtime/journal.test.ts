@@ -162,11 +162,7 @@ describe('a broker that counts hand-outs only, with a journal', () => {
     });
     await app.start();
     await stage.system.advance(1_000);
-    expect(said).toEqual([
-      'end acked acked acked',
-      'settled ack ack ack deadLetter',
-      'end dead-lettered',
-    ]);
+    expect(said).toEqual(['end acked acked acked', 'settled ack ack ack deadLetter', 'end dead-lettered']);
     await stage.run(app.stop(), 10_000);
   });
 
@@ -375,7 +371,11 @@ describe('a broker that retries by copy, with a journal', () => {
           if (retry === undefined || lost++ > 0) return subscription.settle(batch);
           const { message } = retry.delivery;
           await broker.publish('orders', [
-            { ...message, id: message.id!, headers: [...message.headers, ['lazaret-id', message.id!], ['lazaret-attempt', '2']] },
+            {
+              ...message,
+              id: message.id!,
+              headers: [...message.headers, ['lazaret-id', message.id!], ['lazaret-attempt', '2']],
+            },
           ]);
           await subscription.settle([{ delivery: retry.delivery, verb: 'release', delayMs: 0 }]);
           return batch.map(() => 'done' as const);
@@ -405,6 +405,33 @@ describe('a broker that retries by copy, with a journal', () => {
     await stage.system.advance(30_000);
     expect(seen).toEqual([1]);
     await stage.run(app.stop(), 10_000);
+  });
+});
+
+describe('describe', () => {
+  it.each([
+    [COUNTING, true, {}, 'counting: exact (journal in'],
+    [COUNTING, true, { journal: false }, 'counting: approximate'],
+    [COUNTING, false, {}, 'counting: approximate'],
+    [{ shape: 'channel' }, true, {}, 'counting: exact (journal in'],
+    [{ shape: 'channel' }, false, {}, 'counting: attempts exact, crashes approximate'],
+    [{ shape: 'log' }, true, {}, 'counting: exact (journal)'],
+  ] as const)('of %j with a store: %s and %j says %s', async (shape, hasStore, options, sentence) => {
+    const stage = scene(shape, hasStore ? memoryStore() : undefined);
+    const { app } = stage.process('1s');
+    app.consume('orders', options, () => {});
+    expect(app.describe('orders')).not.toContain('counting');
+    await app.start();
+    expect(app.describe('orders')).toContain(sentence);
+    await stage.run(app.stop(), 10_000);
+  });
+
+  it('says nothing of counting where rows remember exactly', async () => {
+    const { app } = scene({ shape: 'table' }, memoryStore()).process('1s');
+    app.consume('orders', () => {});
+    await app.start();
+    expect(app.describe('orders')).not.toContain('counting');
+    await app.stop();
   });
 });
 

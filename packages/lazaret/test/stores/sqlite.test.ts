@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
-import { sqliteStore } from '../../src/stores/sqlite/index.ts';
 import { openBinding } from '../../src/sqlite/binding.ts';
+import { sqliteStore } from '../../src/stores/sqlite/index.ts';
 import { journalContract, seen } from '../../src/testing/journal-contract.ts';
 import { ManualSystem } from '../../src/testing/manual-system.ts';
 

@@ -21,13 +21,14 @@ import type { LetterBox } from '../../ports/letter-box.ts';
 import type { SharedState } from '../../ports/shared-state.ts';
 import type { System } from '../../ports/system.ts';
 import type { Statement } from '../../sqlite/binding.ts';
+import { asError, explained } from '../../sqlite/errors.ts';
+import { type OpenDatabase, openDatabase } from '../../sqlite/open.ts';
+import { promised, Writer } from '../../sqlite/writer.ts';
 import { CAPABILITIES } from './capabilities.ts';
 import { Checkpoints } from './checkpoint.ts';
 import { Claims } from './claim.ts';
-import { asError, explained } from '../../sqlite/errors.ts';
 import { Facts } from './facts.ts';
 import { Letters } from './letters.ts';
-import { type OpenDatabase, openDatabase } from '../../sqlite/open.ts';
 import { readOptions, type SqliteOptions, type SqliteSettings } from './options.ts';
 import { Publishing } from './publish.ts';
 import { Queues } from './queues.ts';
@@ -38,7 +39,6 @@ import { type Parts, SqliteSubscription } from './subscription.ts';
 import { Suspects, suspectCount } from './suspects.ts';
 import { Upkeep } from './upkeep.ts';
 import { WakeUp } from './wake-up.ts';
-import { promised, Writer } from '../../sqlite/writer.ts';
 
 /** A broker in one SQLite file, and what else the file can tell. */
 export interface SqliteBroker extends Broker {

@@ -4,11 +4,11 @@ import type { Page } from '../../ports/broker.ts';
 import type { Letter, LetterBox, LetterQuery, ReleaseResult } from '../../ports/letter-box.ts';
 import type { System } from '../../ports/system.ts';
 import type { Database, Row, Statement } from '../../sqlite/binding.ts';
+import { loadText } from '../../sqlite/text.ts';
+import { promised, type Work, type Writer } from '../../sqlite/writer.ts';
 import { loadMessage } from './message-columns.ts';
 import type { Queues } from './queues.ts';
-import { loadText } from '../../sqlite/text.ts';
 import type { WakeUp } from './wake-up.ts';
-import { promised, type Work, type Writer } from '../../sqlite/writer.ts';
 
 const COLUMNS = `
   l.seq, l.queue, q.name AS queue_name, l.state, l.occurrence, l.evidence, l.deliveries, l.dead_at, l.id, l.key, l.headers, l.native, l.body

@@ -4,11 +4,11 @@ import { checkMessage, storeHeaders, storeNative } from '../../core/stored-messa
 import type { OutgoingMessage, PublishResult } from '../../ports/broker.ts';
 import type { System } from '../../ports/system.ts';
 import type { Database, Parameter, Statement } from '../../sqlite/binding.ts';
-import { CAPABILITIES } from './capabilities.ts';
 import { asError } from '../../sqlite/errors.ts';
+import type { Work } from '../../sqlite/writer.ts';
+import { CAPABILITIES } from './capabilities.ts';
 import type { Queues } from './queues.ts';
 import type { WakeUp } from './wake-up.ts';
-import type { Work } from '../../sqlite/writer.ts';
 
 /** Attempts are clamped to the consumer's maximum when they are handed out; this only keeps the number small. */
 const HIGHEST_ATTEMPT = 1_000_000;

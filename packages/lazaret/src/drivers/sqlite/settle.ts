@@ -2,12 +2,12 @@ import { checkDelay } from '../../core/table-delay.ts';
 import type { Extension, Settlement, SettleResult } from '../../ports/broker.ts';
 import type { System } from '../../ports/system.ts';
 import type { Database, Statement } from '../../sqlite/binding.ts';
+import type { Work } from '../../sqlite/writer.ts';
 import type { Claims } from './claim.ts';
 import type { Letters } from './letters.ts';
 import { type Receipt, receiptOf } from './receipt.ts';
 import { eachRun } from './runs.ts';
 import type { WakeUp } from './wake-up.ts';
-import type { Work } from '../../sqlite/writer.ts';
 
 /** Ours, and the lease not over: every statement of a settlement begins with it. */
 const OURS = 'WHERE seq = ? AND token = ? AND visible_at > ?';

@@ -9,14 +9,14 @@ import type {
 } from '../../ports/broker.ts';
 import type { System } from '../../ports/system.ts';
 import type { Row } from '../../sqlite/binding.ts';
+import { explained } from '../../sqlite/errors.ts';
+import { promised, type Writer } from '../../sqlite/writer.ts';
 import { CAPABILITIES } from './capabilities.ts';
 import type { Claims } from './claim.ts';
 import { type HandOut, toDelivery } from './deliver.ts';
-import { explained } from '../../sqlite/errors.ts';
 import type { Settling } from './settle.ts';
 import type { Suspects } from './suspects.ts';
 import type { WakeUp } from './wake-up.ts';
-import { promised, type Writer } from '../../sqlite/writer.ts';
 
 /** What a subscription needs of its broker. */
 export interface Parts {

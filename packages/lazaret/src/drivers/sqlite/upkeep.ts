@@ -1,11 +1,11 @@
 import type { Evidence } from '../../core/evidence.ts';
 import type { Cancel, System } from '../../ports/system.ts';
 import type { Database, Statement } from '../../sqlite/binding.ts';
+import { loadText } from '../../sqlite/text.ts';
+import type { Work, Writer } from '../../sqlite/writer.ts';
 import type { Claims } from './claim.ts';
 import type { Letters } from './letters.ts';
 import type { Queues } from './queues.ts';
-import { loadText } from '../../sqlite/text.ts';
-import type { Work, Writer } from '../../sqlite/writer.ts';
 
 const FIRST_MS = 30_000;
 const EVERY_MS = 3_600_000;

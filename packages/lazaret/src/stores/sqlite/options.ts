@@ -55,5 +55,10 @@ export function readOptions(options: SqliteStoreOptions): SqliteStoreSettings {
 
 function checkFile(file: unknown): void {
   if (typeof file === 'string' && file !== '' && file !== ':memory:' && !file.startsWith('file:')) return;
-  throw optionError('LZ1003', 'store', `${shown(file)} is no plain path.`, "Write the path of a file, such as './journal.db'.");
+  throw optionError(
+    'LZ1003',
+    'store',
+    `${shown(file)} is no plain path.`,
+    "Write the path of a file, such as './journal.db'.",
+  );
 }
