@@ -11,7 +11,7 @@ export const LAYER_RULES = {
     'a driver imports only core, ports and what it shares with the store of its kind: no other driver, no runtime',
   store: 'a store imports only core, ports and what it shares with the driver of its kind',
   'shared by drivers and stores': 'what drivers and stores share imports only core and ports',
-  testing: 'testing imports only core, ports, the runtime and the memory driver',
+  testing: 'testing imports only core, ports, the runtime, the memory driver and the memory store',
   'no dependencies':
     'the library has no dependencies: a client is an optional peer, loaded on demand by a driver or a store',
   'library first': 'the library never imports control',
@@ -68,6 +68,13 @@ const LAYERS: readonly Layer[] = [
     packages: 'peers',
   },
   {
+    name: 'memory store',
+    files: /^packages\/lazaret\/src\/stores\/memory\//,
+    may: ['core', 'ports'],
+    rule: 'store',
+    packages: 'platform',
+  },
+  {
     name: 'store',
     files: /^packages\/lazaret\/src\/stores\/[^/]+\//,
     may: ['core', 'ports', 'shared by drivers and stores'],
@@ -84,14 +91,14 @@ const LAYERS: readonly Layer[] = [
   {
     name: 'testing',
     files: /^packages\/lazaret\/src\/testing\//,
-    may: ['core', 'ports', 'runtime', 'memory driver'],
+    may: ['core', 'ports', 'runtime', 'memory driver', 'memory store'],
     rule: 'testing',
     packages: 'platform',
   },
   {
     name: 'library root',
     files: /^packages\/lazaret\/src\/(?=[^/]+$)/,
-    may: ['core', 'ports', 'runtime', 'memory driver', 'driver', 'store'],
+    may: ['core', 'ports', 'runtime', 'memory driver', 'driver', 'memory store', 'store'],
     rule: 'composition',
     packages: 'platform',
   },

@@ -2,10 +2,10 @@ import type { Verb } from '../../drivers/memory/faults.ts';
 import type { MemoryOptions } from '../../drivers/memory/options.ts';
 import { Chance } from './chance.ts';
 import type { CallFault, Deed, FaultPlan, MessagePlan, QueuePlan, Scenario, Script } from './scenario.ts';
-import { countsHandOuts } from './scenario.ts';
+import { countsHandOuts, hasGhosts } from './scenario.ts';
 
 /** What may differ between parts of a scenario is drawn from sources of their own. */
-const PART = { world: 0, faults: 1, calm: 2, messages: 1_000 } as const;
+const PART = { world: 0, faults: 1, calm: 2, journal: 3, messages: 1_000 } as const;
 
 /** So many worlds have no faults and no bad messages: what is right must stay right. */
 const CALM_SHARE = 0.03;
@@ -15,6 +15,7 @@ export function drawScenario(seed: number): Scenario {
   const root = new Chance(seed);
   const chance = root.fork(PART.world);
   const server = drawServer(chance);
+  const journal = drawJournal(root.fork(PART.journal), server);
   const quietAt = chance.whole(6_000, 25_000);
   const processes = chance.pick([1, 1, 2, 2, 3]);
   const queueCount = chance.hit(0.25) ? 2 : 1;
@@ -30,7 +31,7 @@ export function drawScenario(seed: number): Scenario {
   const queues = drawn.map((queue) => ({ ...queue, leaseMs: Math.max(queue.leaseMs, 3 * latencyMs[1]) }));
   const messageCount = chance.pick([6, 8, 10, 12, 15, 20, 40]);
   const isCalm = root.fork(PART.calm).hit(CALM_SHARE);
-  const deeds = isCalm ? [] : drawDeeds(chance, server);
+  const deeds = isCalm ? [] : drawDeeds(chance, { server, ...journal });
   const keys = chance.whole(1, 5);
   const messages = Array.from({ length: messageCount }, (_, index) =>
     drawMessage(root.fork(PART.messages + index), { index, queues, keys, deeds, quietAt }),
@@ -38,6 +39,7 @@ export function drawScenario(seed: number): Scenario {
   return {
     seed,
     server,
+    ...journal,
     queues,
     processes,
     latencyMs,
@@ -83,6 +85,10 @@ function drawServer(chance: Chance): MemoryOptions {
   }
 }
 
+function drawJournal(chance: Chance, server: MemoryOptions): Pick<Scenario, 'journal'> {
+  return (hasGhosts({ server }) || server.shape === 'channel') && chance.hit(0.5) ? { journal: true } : {};
+}
+
 function drawQueue(chance: Chance, server: MemoryOptions, index: number): QueuePlan {
   const keepsOrder = server.shape !== 'channel' || server.singleActive === true;
   const ordering = keepsOrder && chance.hit(0.45) ? 'key' : 'none';
@@ -106,7 +112,7 @@ function drawQueue(chance: Chance, server: MemoryOptions, index: number): QueueP
 
 // --- messages -------------------------------------------------------------------------------------------------------
 
-function drawDeeds(chance: Chance, server: MemoryOptions): readonly Deed[] {
+function drawDeeds(chance: Chance, ground: Pick<Scenario, 'server' | 'journal'>): readonly Deed[] {
   const all: readonly Deed[] = [
     'fail',
     'fail transiently',
@@ -119,7 +125,7 @@ function drawDeeds(chance: Chance, server: MemoryOptions): readonly Deed[] {
     'overrun',
   ];
   // n.b. where nobody remembers starts, a message that kills its process does so for ever.
-  return all.filter((deed) => chance.hit(0.4) && (deed !== 'crash' || !countsHandOuts({ server })));
+  return all.filter((deed) => chance.hit(0.4) && (deed !== 'crash' || !countsHandOuts(ground)));
 }
 
 interface MessageTerms {

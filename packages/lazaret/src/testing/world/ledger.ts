@@ -45,6 +45,8 @@ export interface HandOut {
   readonly runs: Run[];
   /** The journal has begun it while nothing else ran. */
   begunAlone: boolean;
+  /** The journal has said that it was settled before: it is acked unrun. */
+  isLeftover: boolean;
   /** Nobody heard whether the server took what was said of it. */
   isUncertain: boolean;
   end: { readonly at: number; readonly how: HandOutEnd } | undefined;
@@ -116,6 +118,7 @@ export class Ledger {
       isBlocked: blocked,
       runs: [],
       begunAlone: false,
+      isLeftover: false,
       isUncertain: false,
       end: undefined,
       leaseEndsAt: this.#hasLeases ? at + (delivery.leaseMs ?? 0) : Number.POSITIVE_INFINITY,

@@ -16,7 +16,7 @@ import type {
   Subscription,
 } from '../../ports/broker.ts';
 import type { Capabilities } from '../../ports/capabilities.ts';
-import type { Journal, Start } from '../../ports/journal.ts';
+import type { History, Journal, Start } from '../../ports/journal.ts';
 import type { Wire } from './wire.ts';
 
 /** Sees everything that a process says to the server and hears from it, at the moment in which it counts. */
@@ -27,6 +27,7 @@ export interface Witness {
   extending(batch: readonly Extension[]): void;
   beginning(starts: readonly Start[]): void;
   publishing(messages: readonly OutgoingMessage[]): void;
+  begun(starts: readonly Start[], histories: readonly History[]): void;
   /** The process says it. */
   said(settlement: Settlement): void;
   handedOut(deliveries: readonly Delivery[], alone: boolean): void;
@@ -156,12 +157,14 @@ function linked(subscription: Subscription, wire: Wire, witness: Witness): Subsc
   };
 }
 
-function linkedJournal(journal: Journal, wire: Wire, witness: Witness): Journal {
+export function linkedJournal(journal: Journal, wire: Wire, witness: Witness): Journal {
   return {
     begin: (starts) =>
-      wire.ask(() => {
+      wire.ask(async () => {
         witness.beginning(starts);
-        return journal.begin(starts);
+        const histories = await journal.begin(starts);
+        witness.begun(starts, histories);
+        return histories;
       }),
     end: (ends) => wire.ask(() => journal.end(ends)),
     alive: (owner, leaseMs) => wire.ask(() => journal.alive(owner, leaseMs)),

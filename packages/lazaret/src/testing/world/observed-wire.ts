@@ -102,6 +102,14 @@ export function observedWire(stage: Stage, client: Client): Witness {
       meet('commit', handOuts);
     },
 
+    begun(starts, histories) {
+      for (const [i, handOut] of handOutsOf(starts).entries()) {
+        if (histories[i]?.ended !== true) continue;
+        handOut.isLeftover = true;
+        reached.add('a leftover is known');
+      }
+    },
+
     said(settlement) {
       const handOut = ledger.handOut(settlement.delivery.message);
       client.note(`says ${settlement.verb}`, detailsOf(settlement), handOut.life.plan.index);

@@ -39,6 +39,7 @@ export const SITUATIONS = [
   'a handler runs alone',
   'a suspect is fetched',
   'a suspect is begun alone',
+  'a leftover is known',
   'a message works after two strikes',
   'an attempt is the last',
   'a delivery is held',

@@ -5,6 +5,8 @@ import type { MemoryOptions } from '../../drivers/memory/options.ts';
 export interface Scenario {
   readonly seed: number;
   readonly server: MemoryOptions;
+  /** Processes keep starts and failures in a store of their own, where the server does not remember them exactly. */
+  readonly journal?: true;
   readonly queues: readonly QueuePlan[];
   /** Processes that consume every queue, each replaced when it ends. */
   readonly processes: number;
@@ -97,7 +99,12 @@ export interface CallFault {
   readonly entries: number;
 }
 
-/** Where the server counts hand-outs only, that count is the best it can say of failures, and nobody remembers starts. */
-export function countsHandOuts({ server }: Pick<Scenario, 'server'>): boolean {
+/** Where the server counts hand-outs only and there is no journal, that count is the best it can say of failures, and nobody remembers starts. */
+export function countsHandOuts({ server, journal }: Pick<Scenario, 'server' | 'journal'>): boolean {
+  return journal !== true && hasGhosts({ server });
+}
+
+/** A poll goes on at the server although nobody waits for it any more. */
+export function hasGhosts({ server }: Pick<Scenario, 'server'>): boolean {
   return server.shape === 'table' && server.ghostPolls === true;
 }

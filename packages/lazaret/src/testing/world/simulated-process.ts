@@ -2,11 +2,12 @@ import { connectionReset } from '../../drivers/memory/exchange.ts';
 import { RECONNECT_MS } from '../../drivers/memory/options.ts';
 import type { Broker } from '../../ports/broker.ts';
 import type { Logger } from '../../ports/logger.ts';
+import type { Store } from '../../ports/store.ts';
 import { type App, createApp } from '../../runtime/app.ts';
 import type { EventName, Events } from '../../runtime/events.ts';
 import { scripted, scriptedBatch } from './handler.ts';
 import { isAlone } from './ledger.ts';
-import { Link } from './link.ts';
+import { Link, linkedJournal } from './link.ts';
 import { observedGround } from './observed-ground.ts';
 import { observedWire } from './observed-wire.ts';
 import type { Situation } from './reached.ts';
@@ -73,6 +74,7 @@ export class SimulatedProcess {
     this.#app = createApp({
       driver: { name: 'memory', connect: () => this.#connect() },
       system: this.system,
+      store: stage.store && { name: 'memory', connect: () => this.#connectStore() },
       logger: SILENT,
       group: undefined,
       version: undefined,
@@ -289,6 +291,17 @@ export class SimulatedProcess {
         this.#wire.answer(() => resolve(link));
       });
     });
+  }
+
+  #connectStore(): Promise<Store> {
+    const store = this.#stage.store!;
+    const witness = observedWire(this.#stage, this);
+    const linked: Store = {
+      name: store.name,
+      journal: (owner, group) => linkedJournal(store.journal(owner, group), this.#wire, witness),
+      close: async () => undefined,
+    };
+    return this.#wire.ask(async () => linked);
   }
 
   #told<E extends EventName>(name: E, event: Events[E]): void {

@@ -1,5 +1,6 @@
 import type { MemoryServer } from '../../drivers/memory/index.ts';
 import type { Broker } from '../../ports/broker.ts';
+import type { Store } from '../../ports/store.ts';
 import type { System } from '../../ports/system.ts';
 import type { Chance } from './chance.ts';
 import type { Ledger } from './ledger.ts';
@@ -19,6 +20,8 @@ export interface Stage {
   readonly trace: Trace;
   readonly ledger: Ledger;
   readonly server: MemoryServer;
+  /** Where processes keep what the server does not remember. */
+  readonly store: Store | undefined;
   /** What stands between a process and the server. */
   readonly plant: (broker: Broker, system: System) => Broker;
   readonly pending: PendingFaults;

@@ -1,6 +1,7 @@
 import { memoryServer } from '../../drivers/memory/index.ts';
 import type { Broker } from '../../ports/broker.ts';
 import type { System } from '../../ports/system.ts';
+import { memoryStore } from '../../stores/memory/index.ts';
 import { ManualSystem } from '../manual-system.ts';
 import { Chance } from './chance.ts';
 import { CHECKERS } from './checkers/index.ts';
@@ -73,6 +74,7 @@ export async function happen(scenario: Scenario, options: WorldOptions = {}): Pr
     trace,
     ledger,
     server,
+    store: scenario.journal === true ? await memoryStore().connect(serverSystem) : undefined,
     plant: options.plant ?? ((broker) => broker),
     pending: new PendingFaults(),
     referee: new Referee(CHECKERS, facts),

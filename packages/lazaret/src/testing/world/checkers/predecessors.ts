@@ -14,6 +14,7 @@ export const predecessors: Checker = {
     }
     if (verb === 'ack') {
       const isDone = last?.end?.how === 'worked' || last?.end?.how === 'skipped';
+      if (handOut.isLeftover) return;
       if (!isDone) tell('an ack follows a success', `${life.id} is acked without one`, life);
       else if (last.abandonedAt !== undefined) {
         tell('a handler that was given up settles nothing', `${life.id} is acked for one`, life);

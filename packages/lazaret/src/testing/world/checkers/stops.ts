@@ -1,5 +1,5 @@
 import type { Checker, Facts } from '../referee.ts';
-import { countsHandOuts } from '../scenario.ts';
+import { hasGhosts } from '../scenario.ts';
 
 /** Timers in a row, each of which may be late. */
 const TIMERS = 8;
@@ -27,6 +27,6 @@ export const stops: Checker = {
 /** There was time to tell the server, and for a poll that nothing ends before its time. */
 function isRoomy(withinMs: number, { scenario }: Facts): boolean {
   const { latencyMs, latenessMs, waitMs } = scenario;
-  const pollMs = countsHandOuts(scenario) ? waitMs : 0;
+  const pollMs = hasGhosts(scenario) ? waitMs : 0;
   return withinMs >= pollMs + 20 * (latencyMs[1] + latenessMs);
 }
