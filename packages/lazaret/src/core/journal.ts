@@ -63,7 +63,7 @@ export interface History {
   readonly attempt: number;
   /** Starts without outcome whose owner is gone. */
   readonly strikes: number;
-  /** `false`: not begun, because a living owner holds an open start, or because two strikes are begun only alone. */
+  /** `false`: not begun, because a living owner holds an open start, because two strikes are begun only alone, or because four convict. */
   readonly begun: boolean;
   /** Already acked, retried or dead-lettered: a leftover, to be acked unrun. */
   readonly ended: boolean;
@@ -105,7 +105,7 @@ export function beginStart(
     case 'newer copy':
       return begun({ ...closed, copy: start.carried, charged: 0, strikes: 0, state: 'live' }, start);
     case 'known':
-      return closed.strikes >= STRIKES.alone && !start.alone ? refused(closed, false) : begun(closed, start);
+      return mayStart(closed, start.alone) ? begun(closed, start) : refused(closed, false);
   }
 }
 
@@ -133,6 +133,10 @@ export function endStart(
     default:
       return { ...closed, charged: 0, strikes: 0, state: 'retried' };
   }
+}
+
+function mayStart({ strikes }: JournalRecord, alone: boolean): boolean {
+  return strikes < (alone ? STRIKES.convict : STRIKES.alone);
 }
 
 type Standing = 'leftover' | 'new life' | 'newer copy' | 'known';

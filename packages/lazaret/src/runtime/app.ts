@@ -169,7 +169,7 @@ export function createApp(setup: AppSetup): AnyApp {
   let state: 'new' | 'started' | 'stopped' = 'new';
   let connection: Promise<Broker> | undefined;
   let stopping: Promise<StopCounts> | undefined;
-  let tenure: Tenure | undefined;
+  let tenure: Promise<Tenure> | undefined;
   let mayExit: Cancel | undefined;
   let reach: LimitReach = 'unknown';
 
@@ -217,8 +217,9 @@ export function createApp(setup: AppSetup): AnyApp {
   /** A stop that comes in between ends it: what is started by then is the stop's to end. */
   const startAll = async (): Promise<void> => {
     const connected = await broker();
-    tenure = await beginTenure();
-    const around = { broker: connected, system, events, solo, journal: tenure?.journal };
+    tenure = setup.store && beginTenure(setup.store);
+    const journal = (await tenure)?.journal;
+    const around = { broker: connected, system, events, solo, journal };
     reach = around.broker.shared === undefined ? 'each' : 'together';
     for (const { make } of consumers.values()) {
       if (stopping !== undefined) break;
@@ -229,9 +230,8 @@ export function createApp(setup: AppSetup): AnyApp {
     if (stopping !== undefined) throw stoppedWhileStarting();
   };
 
-  const beginTenure = async (): Promise<Tenure | undefined> => {
-    if (setup.store === undefined) return undefined;
-    const begun = new Tenure(await setup.store.connect(system), setup.group, system, (error) =>
+  const beginTenure = async (store: StoreDriver): Promise<Tenure> => {
+    const begun = new Tenure(await store.connect(system), setup.group, system, (error) =>
       events.tell('trouble', { queue: undefined, verb: 'alive', error }),
     );
     try {
@@ -243,6 +243,12 @@ export function createApp(setup: AppSetup): AnyApp {
     }
   };
 
+  /** One that never began has told why. */
+  const endTenure = async (): Promise<void> => {
+    const begun = await tenure?.catch(() => undefined);
+    await begun?.end();
+  };
+
   const consumerOf = (queue: string): Consumer => {
     const found = running.find((consumer) => consumer.queue === queue);
     if (found !== undefined) return found;
@@ -251,7 +257,7 @@ export function createApp(setup: AppSetup): AnyApp {
   };
 
   const hangUp = async (endAt: number): Promise<void> => {
-    const closing = Promise.all([connection?.then((connected) => connected.close()), tenure?.end()]);
+    const closing = Promise.all([connection?.then((connected) => connected.close()), endTenure()]);
     try {
       if (!(await until(system, endAt, closing))) throw new Error('the connection did not close in time');
     } catch (thrown) {

@@ -122,18 +122,22 @@ export class Bookkeeper implements Pick<Journal, 'begin'> {
       case 'release':
         return 'released';
       case 'hold':
-        return settlement.charged ? 'charged' : 'released';
+        return settlement.charged ? undefined : 'released';
       case 'retry':
-        return this.#copies ? undefined : 'charged';
       case 'deadLetter':
         return undefined;
     }
   }
 
-  /** n.b. the end of what stands elsewhere now is never said before that is confirmed: the delivery would be acked for nothing. */
+  /**
+   * After this is settled: what must not be believed before. A delivery whose copy or letter is not there would be acked for nothing, and an
+   * attempt that is charged already would start before its wait is over.
+   */
   settled(run: Run, { verb }: Settlement): void {
     if (verb === 'deadLetter' && run.delivery.message.id !== undefined) this.#addOf(run, 'dead-lettered');
-    else if (verb === 'retry' && run.token !== undefined) this.#addOf(run, 'retried');
+    else if (run.token === undefined) return;
+    else if (verb === 'retry') this.#addOf(run, this.#copies ? 'retried' : 'charged');
+    else if (verb === 'hold') this.#addOf(run, 'charged');
   }
 
   #addOf(run: Run, as: Ending): void {

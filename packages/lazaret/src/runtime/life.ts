@@ -120,6 +120,7 @@ export class Life implements Timekeeper {
       started: (run) => this.#run(run, system.monotonic()),
       ended: (run) => this.#end(run, { kind: 'skip', why: 'it was settled before' }, ACK),
       suspect: (run) => this.#setAside(run),
+      convicted: (run) => this.#conclude(run, this.#refusalOf(run)!),
       busy: (run) => this.#release(run, this.#about(BUSY_MS), 'a living owner has it open'),
       refused: (run) => this.#release(run, this.#about(BUSY_MS), 'the journal did not answer'),
       tooLate: (run, history) => this.#books?.endUnrun(run.delivery, history),
@@ -196,15 +197,19 @@ export class Life implements Timekeeper {
       this.#end(run, { kind: 'givenBack', delayMs, why: 'it is not due yet' }, early);
       return;
     }
-    const refused = precheck(this.#policy, {
+    const refused = this.#refusalOf(run);
+    if (refused !== undefined) this.#refuse(run, refused);
+    else if (this.slots.free > 0) this.#start(run, now);
+    else this.#ready.push(run);
+  }
+
+  #refusalOf({ delivery }: Run): Outcome | undefined {
+    return precheck(this.#policy, {
       strikes: delivery.strikes ?? 0,
       bodyBytes: delivery.message.body?.byteLength ?? 0,
       maxBodyBytes: this.#policy.maxBodyBytes,
       blocked: this.#policy.ordering === 'key' && delivery.blocked === true,
     });
-    if (refused !== undefined) this.#refuse(run, refused);
-    else if (this.slots.free > 0) this.#start(run, now);
-    else this.#ready.push(run);
   }
 
   #refuse(run: Run, refused: Outcome): void {

@@ -31,6 +31,8 @@ export class Settler {
   /** What is to be said about them again. */
   readonly #again = new Set<Run>();
   readonly #underWay = new Set<readonly Run[]>();
+  /** Their ends are being told to the journal. */
+  readonly #booking = new Set<readonly Run[]>();
   #runs: Run[] = [];
   #settlements: Settlement[] = [];
   /** Handed over and not answered yet, waiting to be settled again included. */
@@ -55,7 +57,7 @@ export class Settler {
 
   /** About whom something is still to be said. */
   get runs(): readonly Run[] {
-    return [...this.#runs, ...this.#again];
+    return [...this.#runs, ...[...this.#booking].flat(), ...this.#again];
   }
 
   get unsettled(): number {
@@ -85,7 +87,7 @@ export class Settler {
     this.#dropLate(runs, settlements);
     if (settlements.length === 0) return undefined;
     this.#unanswered += settlements.length;
-    return this.#hand(runs, settlements);
+    return this.#books === undefined ? this.#hand(runs, settlements) : this.#bookAndHand(this.#books, runs, settlements);
   }
 
   /** What is not answered by now is not said again: nobody is there to say it to. */
@@ -118,11 +120,25 @@ export class Settler {
     return stagedAgain(settlement, { maxDelayMs, delayGrainMs, delayCapAt, now: this.#system.now() });
   }
 
+  /** What is lost while the journal is told is not settled any more. */
+  async #bookAndHand(books: Bookkeeper, runs: Run[], settlements: Settlement[]): Promise<void> {
+    const booked = books.beforeSettling(runs, settlements);
+    if (booked !== undefined) {
+      this.#booking.add(runs);
+      await booked;
+      this.#booking.delete(runs);
+      this.#unanswered -= settlements.length;
+      this.#dropLate(runs, settlements);
+      if (settlements.length === 0) return;
+      this.#unanswered += settlements.length;
+    }
+    await this.#hand(runs, settlements);
+    void books.flush();
+  }
+
   async #hand(runs: readonly Run[], settlements: readonly Settlement[]): Promise<void> {
     this.#underWay.add(runs);
     let results: readonly SettleResult[];
-    const booked = this.#books?.beforeSettling(runs, settlements);
-    if (booked !== undefined) await booked;
     try {
       results = await this.#subscription.settle(settlements);
     } catch (thrown) {
@@ -139,7 +155,6 @@ export class Settler {
         this.#seen.lost(runs[i]!, 'the broker says it is not ours any more');
       else failed.push(i);
     }
-    void this.#books?.flush();
     if (failed.length < runs.length) this.#succeeded();
     if (failed.length > 0) this.#failed(runs, settlements, failed, results[failed[0]!]);
   }

@@ -10,6 +10,8 @@ export interface StartsSeen {
   ended(run: Run): void;
   /** Its owner died twice: it starts only alone. */
   suspect(run: Run): void;
+  /** Its owners died so often that it is not started any more. */
+  convicted(run: Run): void;
   /** A living owner has it open. */
   busy(run: Run): void;
   /** The journal did not answer; the run was not begun. */
@@ -23,7 +25,7 @@ export interface StartsSeen {
 export class Starter {
   readonly #journal: Pick<Journal, 'begin'> | undefined;
   readonly #needsId: boolean;
-  readonly #policy: Pick<Policy, 'aloneStrikes' | 'maxAttempts'>;
+  readonly #policy: Pick<Policy, 'aloneStrikes' | 'crashStrikes' | 'maxAttempts'>;
   readonly #seen: StartsSeen;
   #ready: Run[] = [];
 
@@ -31,7 +33,7 @@ export class Starter {
   constructor(
     journal: Pick<Journal, 'begin'> | undefined,
     needsId: boolean,
-    policy: Pick<Policy, 'aloneStrikes' | 'maxAttempts'>,
+    policy: Pick<Policy, 'aloneStrikes' | 'crashStrikes' | 'maxAttempts'>,
     seen: StartsSeen,
   ) {
     this.#journal = journal;
@@ -82,6 +84,7 @@ export class Starter {
     run.token = history.token;
     if (history.ended) this.#seen.ended(run);
     else if (history.begun) this.#seen.started(run);
+    else if (history.strikes >= this.#policy.crashStrikes) this.#seen.convicted(run);
     else if (history.strikes >= this.#policy.aloneStrikes) this.#seen.suspect(run);
     else this.#seen.busy(run);
   }
