@@ -217,6 +217,7 @@ export function createApp(setup: AppSetup): AnyApp {
   /** A stop that comes in between ends it: what is started by then is the stop's to end. */
   const startAll = async (): Promise<void> => {
     const connected = await broker();
+    if (stopping !== undefined) throw stoppedWhileStarting();
     tenure = setup.store && beginTenure(setup.store);
     const journal = (await tenure)?.journal;
     const around = { broker: connected, system, events, solo, journal };

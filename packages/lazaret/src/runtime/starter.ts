@@ -85,7 +85,8 @@ export class Starter {
     if (history.ended) this.#seen.ended(run);
     else if (history.begun) this.#seen.started(run);
     else if (history.strikes >= this.#policy.crashStrikes) this.#seen.convicted(run);
-    else if (history.strikes >= this.#policy.aloneStrikes) this.#seen.suspect(run);
+    // n.b. one that is alone already is not begun because a living owner has it open.
+    else if (history.strikes >= this.#policy.aloneStrikes && !run.alone) this.#seen.suspect(run);
     else this.#seen.busy(run);
   }
 }
