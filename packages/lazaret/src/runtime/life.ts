@@ -117,7 +117,7 @@ export class Life implements Timekeeper {
     });
     this.#books = this.#openBooks();
     this.#starter = new Starter(subscription.journal ?? this.#books, this.#books !== undefined, policy, {
-      started: (run) => this.#run(run, system.monotonic()),
+      started: (run) => this.#runBegun(run, system.monotonic()),
       ended: (run) => this.#end(run, { kind: 'skip', why: 'it was settled before' }, ACK),
       suspect: (run) => this.#setAside(run),
       convicted: (run) => this.#conclude(run, this.#refusalOf(run)!),
@@ -220,9 +220,7 @@ export class Life implements Timekeeper {
 
   #start(run: Run, now: number): void {
     if (this.#isTooLate(run, now)) {
-      const why = 'waiting left it too little time before the broker takes it back';
-      const elsewhere = placeElsewhere({ verb: 'release', delayMs: BUSY_MS }, this.#terms(run));
-      this.#end(run, { kind: 'givenBack', delayMs: BUSY_MS, why }, elsewhere);
+      this.#giveUpLate(run);
       return;
     }
     const { gate, dependency } = this.#setup;
@@ -237,6 +235,12 @@ export class Life implements Timekeeper {
     else this.#setup.wake();
   }
 
+  #giveUpLate(run: Run): void {
+    const why = 'waiting left it too little time before the broker takes it back';
+    const elsewhere = placeElsewhere({ verb: 'release', delayMs: BUSY_MS }, this.#terms(run));
+    this.#end(run, { kind: 'givenBack', delayMs: BUSY_MS, why }, elsewhere);
+  }
+
   /** A run that the broker's cap would cut short before half of its time would be charged for what waiting cost. */
   #isTooLate({ capAt, pulledAt }: Run, now: number): boolean {
     const { heldAtMostMs } = this.#setup.subscription.capabilities;
@@ -249,6 +253,12 @@ export class Life implements Timekeeper {
       const run = this.#ready.shift()!;
       if (run.state === 'waiting') this.#start(run, this.#system.monotonic());
     }
+  }
+
+  /** The journal may have taken so long that a handler would be charged for it. */
+  #runBegun(run: Run, now: number): void {
+    if (this.#isTooLate(run, now)) this.#giveUpLate(run);
+    else this.#run(run, now);
   }
 
   /** The deadline is the handler's: a journal that takes its time to begin does not use it up. */

@@ -87,7 +87,9 @@ export class Settler {
     this.#dropLate(runs, settlements);
     if (settlements.length === 0) return undefined;
     this.#unanswered += settlements.length;
-    return this.#books === undefined ? this.#hand(runs, settlements) : this.#bookAndHand(this.#books, runs, settlements);
+    return this.#books === undefined
+      ? this.#hand(runs, settlements)
+      : this.#bookAndHand(this.#books, runs, settlements);
   }
 
   /** What is not answered by now is not said again: nobody is there to say it to. */
@@ -106,7 +108,10 @@ export class Settler {
       if (run.leaseEndsAt <= now) this.#seen.lost(run, 'the lease ended before it was settled');
       if (run.isLost) continue;
       runs[kept] = run;
-      settlements[kept++] = this.#inTime(settlements[i]!);
+      const settlement = this.#inTime(settlements[i]!);
+      // n.b. else it would not be known again when it fails, and never be said again.
+      if (run.settlement === settlements[i]) run.settlement = settlement;
+      settlements[kept++] = settlement;
     }
     runs.length = kept;
     settlements.length = kept;

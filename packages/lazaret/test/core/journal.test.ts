@@ -105,6 +105,21 @@ describe('a start', () => {
       run(1, 2),
     ],
     [
+      'after four strikes is not begun, alone or not',
+      [
+        ['a', FIRST],
+        ['dies', 'a'],
+        ['b', AGAIN],
+        ['dies', 'b'],
+        ['c', AGAIN, 'alone'],
+        ['dies', 'c'],
+        ['d', AGAIN, 'alone'],
+        ['dies', 'd'],
+        ['e', AGAIN, 'alone'],
+      ],
+      not(1, 4),
+    ],
+    [
       'that waits adds no strike when its process dies',
       [
         ['a', FIRST],
@@ -369,7 +384,7 @@ describe('a message that is hidden between its attempts', () => {
               else if (isOpen) expect({ begun, ended }).toEqual({ begun: false, ended: false });
               else {
                 expect({ attempt, strikes }).toEqual({ attempt: truth.failures + 1, strikes: truth.deaths });
-                expect({ begun, ended }).toEqual({ begun: truth.deaths < 2 || alone, ended: false });
+                expect({ begun, ended }).toEqual({ begun: truth.deaths < (alone ? 4 : 2), ended: false });
               }
               if (begun) {
                 truth.openBy = owner;
@@ -455,7 +470,13 @@ describe('a message that is retried by copy', () => {
             expect(finished || held.length > 0).toBe(true);
             continue;
           }
-          expect(begun).toBe(true);
+          if (!begun) {
+            expect(answer.history.strikes).toBe(4);
+            record = endStart(record, { ...sight, owner, token: undefined, as: 'dead-lettered' }, isAlive);
+            finished = true;
+            drop();
+            continue;
+          }
           const end = (as: Ending) => {
             record = endStart(record, { ...sight, owner, token, as }, isAlive);
           };
