@@ -1,5 +1,5 @@
 import { LazaretError } from '../core/errors.ts';
-import { Heap } from '../drivers/memory/heap.ts';
+import { Heap } from '../core/heap.ts';
 import type { Cancel, System } from '../ports/system.ts';
 
 export interface ManualSystemOptions {

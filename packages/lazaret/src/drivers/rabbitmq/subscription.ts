@@ -1,3 +1,4 @@
+import { Pulls } from '../../core/pulls.ts';
 import type {
   Delivery,
   Extension,
@@ -15,7 +16,6 @@ import { type Copied, type Copy, sendCopies } from './copier.ts';
 import { LaneWatch } from './lane-watch.ts';
 import type { Link } from './link.ts';
 import type { Outlet } from './outlet.ts';
-import { Pulls } from './pulls.ts';
 import { closedError, requestError } from './refusals.ts';
 import { type Places, replacementFor, suspectFor } from './replacement.ts';
 import type { Tier } from './tiers.ts';

@@ -1,4 +1,4 @@
-import { Heap } from '../../drivers/memory/heap.ts';
+import { Heap } from '../../core/heap.ts';
 import type { Cancel, System } from '../../ports/system.ts';
 import type { Chance } from '../world/chance.ts';
 

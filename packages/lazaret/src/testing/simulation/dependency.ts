@@ -1,4 +1,4 @@
-import { Heap } from '../../drivers/memory/heap.ts';
+import { Heap } from '../../core/heap.ts';
 import type { Trouble } from './contract.ts';
 
 /** How a call ended, as its client sees it. */

@@ -1,4 +1,4 @@
-import { Heap } from '../../drivers/memory/heap.ts';
+import { Heap } from '../../core/heap.ts';
 import type { Chance } from './chance.ts';
 import type { Trace } from './trace.ts';
 

@@ -1,6 +1,6 @@
+import { Heap } from '../../../core/heap.ts';
 import type { Message } from '../../../core/message.ts';
 import type { QueueFacts } from '../../../ports/broker.ts';
-import { Heap } from '../heap.ts';
 import { Alarm, type ServerClock } from '../server-clock.ts';
 import type { Channel } from './channel.ts';
 

@@ -1,9 +1,9 @@
+import { KeyLanes } from '../../../core/key-lanes.ts';
 import type { Message } from '../../../core/message.ts';
 import type { Delivery, Extension, Settlement, SettleResult, SubscribeOptions } from '../../../ports/broker.ts';
 import type { Cancel } from '../../../ports/system.ts';
 import type { Client } from '../client.ts';
 import { sendCopy } from '../copies.ts';
-import { KeyLanes } from '../key-lanes.ts';
 import { type ChannelOptions, RECONNECT_MS } from '../options.ts';
 import type { World } from '../shape.ts';
 import { handedCopy, letterCopy, pastOf, retryCopy } from '../stored.ts';

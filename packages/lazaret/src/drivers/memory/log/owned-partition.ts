@@ -1,6 +1,6 @@
+import { Heap } from '../../../core/heap.ts';
+import { KeyLanes } from '../../../core/key-lanes.ts';
 import type { SubscribeOptions } from '../../../ports/broker.ts';
-import { Heap } from '../heap.ts';
-import { KeyLanes } from '../key-lanes.ts';
 import { type Committed, type Mark, takeOver, UNMARKED } from './log-marks.ts';
 import type { LogPartition, LogRecord } from './log-topic.ts';
 

@@ -1,7 +1,7 @@
+import { Heap } from '../../../core/heap.ts';
+import { KeyLanes } from '../../../core/key-lanes.ts';
 import type { Message } from '../../../core/message.ts';
 import type { QueueFacts, SubscribeOptions } from '../../../ports/broker.ts';
-import { Heap } from '../heap.ts';
-import { KeyLanes } from '../key-lanes.ts';
 import { Alarm, type ServerClock } from '../server-clock.ts';
 
 /** Two starts without outcome, and a row waits to run alone. */

@@ -1,4 +1,7 @@
-import type { System } from '../../ports/system.ts';
+/** Runs `run` once after `ms`, unless what it returns was called before. */
+interface Clock {
+  after(ms: number, run: () => void): () => void;
+}
 
 interface Waiting<T> {
   readonly max: number;
@@ -7,13 +10,13 @@ interface Waiting<T> {
 
 /** Pulls that wait for something to come. What comes in one piece is handed over in one piece. */
 export class Pulls<T> {
-  readonly #system: System;
+  readonly #clock: Clock;
   readonly #take: (max: number) => readonly T[];
   readonly #waiting = new Set<Waiting<T>>();
   #isPlanned = false;
 
-  constructor(system: System, take: (max: number) => readonly T[]) {
-    this.#system = system;
+  constructor(clock: Clock, take: (max: number) => readonly T[]) {
+    this.#clock = clock;
     this.#take = take;
   }
 
@@ -30,7 +33,7 @@ export class Pulls<T> {
         },
       };
       const stop = () => waiting.answer([]);
-      const cancel = this.#system.after(waitMs, stop);
+      const cancel = this.#clock.after(waitMs, stop);
       signal.addEventListener('abort', stop, { once: true });
       this.#waiting.add(waiting);
     });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { Heap } from '../../../src/drivers/memory/heap.ts';
+import { Heap } from '../../src/core/heap.ts';
 
 const ascending = (a: number, b: number) => a < b;
 
