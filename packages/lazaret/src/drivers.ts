@@ -10,6 +10,7 @@ const DRIVERS: ReadonlyMap<string, (address: string) => Promise<Driver>> = new M
   ['memory', async () => (await import('./drivers/memory/index.ts')).memory({ shape: 'table' })],
   ['amqp', async (url) => (await import('./drivers/rabbitmq/index.ts')).rabbitmq({ url })],
   ['amqps', async (url) => (await import('./drivers/rabbitmq/index.ts')).rabbitmq({ url })],
+  ['kafka', async (url) => (await import('./drivers/kafka/index.ts')).kafka({ url })],
   ['nats', async (url) => (await import('./drivers/nats/index.ts')).nats({ url })],
   ['postgres', async (url) => (await import('./drivers/postgres/index.ts')).postgres({ url })],
   ['postgresql', async (url) => (await import('./drivers/postgres/index.ts')).postgres({ url })],
