@@ -18,10 +18,18 @@ import { type KafkaClient, KafkaFailure, type OutgoingRecord, type PartitionLag 
 import type { KafkaSettings } from './options.ts';
 import { create, planOf } from './provision.ts';
 import { published } from './records.ts';
-import { closedError, isTooLarge, isUnanswered, isUnknownTopic, missingTopic, requestError, sendError } from './refusals.ts';
+import {
+  closedError,
+  isTooLarge,
+  isUnanswered,
+  isUnknownTopic,
+  missingTopic,
+  requestError,
+  sendError,
+} from './refusals.ts';
 import { KafkaSubscription } from './subscription.ts';
 import { deadLetterTopic, tiersOf } from './tiers.ts';
-import { checkName } from './topics.ts';
+import { checkName, groupOf } from './topics.ts';
 
 export interface BrokerParts {
   readonly system: System;
@@ -46,16 +54,16 @@ export class KafkaBroker implements Broker {
     this.#checkOpen();
     checkName(queue, 'queue');
     const { system, settings, client } = this.#parts;
-    const group = wanted.group ?? settings.group;
-    checkName(group, 'group');
-    await this.#prepare(queue, group, wanted);
+    const group = groupOf(queue, wanted.group ?? settings.group);
+    checkName(group.name, 'group');
+    await this.#prepare(queue, group.name, wanted);
     const subscription = new KafkaSubscription({
       system,
       client,
       queue,
-      group,
-      tiers: tiersOf(queue, group, wanted.retryDelaysMs),
-      letters: deadLetterTopic(queue, group, wanted.deadLetter),
+      groupId: group.id,
+      tiers: tiersOf(queue, group.name, wanted.retryDelaysMs),
+      letters: deadLetterTopic(queue, group.name, wanted.deadLetter),
       wanted,
       maxMessageBytes: settings.maxMessageBytes,
       joinWithinMs: settings.connectTimeoutMs,
@@ -69,7 +77,9 @@ export class KafkaBroker implements Broker {
   async #prepare(queue: string, group: string, wanted: QueueWanted): Promise<void> {
     const { settings, client } = this.#parts;
     await asked(`to prepare '${queue}'`, async () => {
-      const missing = (await planOf(client, queue, group, wanted, settings)).filter(({ action }) => action === 'create');
+      const missing = (await planOf(client, queue, group, wanted, settings)).filter(
+        ({ action }) => action === 'create',
+      );
       const ours = missing.filter(({ what }) => {
         if (settings.provision === 'all') return true;
         return settings.provision === 'helpers' && what !== queue;
@@ -96,9 +106,13 @@ export class KafkaBroker implements Broker {
     this.#checkOpen();
     const topic = topicOf(to);
     if (delayMs > 0) {
-      throw new LazaretError('LZ1132', `Kafka cannot keep a message back, and a delay of ${delayMs} ms was asked for.`, {
-        hint: 'Publish it without a delay; a handler may retry it later.',
-      });
+      throw new LazaretError(
+        'LZ1132',
+        `Kafka cannot keep a message back, and a delay of ${delayMs} ms was asked for.`,
+        {
+          hint: 'Publish it without a delay; a handler may retry it later.',
+        },
+      );
     }
     const results = new Array<PublishResult>(messages.length);
     const records: OutgoingRecord[] = [];
@@ -125,10 +139,10 @@ export class KafkaBroker implements Broker {
     this.#checkOpen();
     checkName(queue, 'queue');
     const { client, settings } = this.#parts;
-    const { group } = settings;
-    const letters = deadLetterTopic(queue, group);
-    const tiers = tiersOf(queue, group, [Number.POSITIVE_INFINITY]).map(({ name }) => name);
-    const lag = await asked(`to inspect '${queue}'`, () => client.lag(group, [queue, letters, ...tiers]));
+    const group = groupOf(queue, settings.group);
+    const letters = deadLetterTopic(queue, group.name);
+    const tiers = tiersOf(queue, group.name, [Number.POSITIVE_INFINITY]).map(({ name }) => name);
+    const lag = await asked(`to inspect '${queue}'`, () => client.lag(group.id, [queue, letters, ...tiers]));
     if (!lag.some(({ topic }) => topic === queue)) throw missingTopic(queue);
     return {
       ready: sum(lag, (each) => (each.topic === queue ? behind(each) : 0)),
@@ -143,7 +157,8 @@ export class KafkaBroker implements Broker {
     checkName(queue, 'queue');
     const { client, settings } = this.#parts;
     const what = `to provision '${queue}'`;
-    const steps = await asked(what, () => planOf(client, queue, settings.group, wanted, settings));
+    const { name } = groupOf(queue, settings.group);
+    const steps = await asked(what, () => planOf(client, queue, name, wanted, settings));
     return {
       steps: steps.map(({ action, what, why }) => ({ action, what, why })),
       apply: () => asked(what, () => create(client, steps)),

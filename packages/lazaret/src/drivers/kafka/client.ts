@@ -10,7 +10,7 @@ export interface KafkaClient {
   partitionsOf(topics: readonly string[]): Promise<ReadonlyMap<string, number>>;
   createTopic(topic: NewTopic): Promise<void>;
   /** Of every partition of these topics, as far as they exist. */
-  lag(group: string, topics: readonly string[]): Promise<readonly PartitionLag[]>;
+  lag(groupId: string, topics: readonly string[]): Promise<readonly PartitionLag[]>;
   close(): Promise<void>;
 }
 
@@ -53,7 +53,7 @@ export interface Assigned extends PartitionId {
 }
 
 export interface Membership {
-  readonly group: string;
+  readonly groupId: string;
   readonly topics: readonly string[];
   /** Told before the first record of these partitions. */
   assigned(partitions: readonly Assigned[]): void;
@@ -61,7 +61,11 @@ export interface Membership {
    * In order: what is handed to `commit` is committed before anybody else owns them, `false` where that failed. Or they are lost, and
    * somebody else may own them already.
    */
-  revoked(partitions: readonly PartitionId[], isLost: boolean, commit: (positions: readonly Position[]) => boolean): void;
+  revoked(
+    partitions: readonly PartitionId[],
+    isLost: boolean,
+    commit: (positions: readonly Position[]) => boolean,
+  ): void;
   /** Something may be there to be polled for. */
   wake(): void;
   /** Goes wrong while the client goes on by itself. */

@@ -1,4 +1,3 @@
-import { type Assigned, KafkaFailure, type KafkaRecord, type Position } from './client.ts';
 import type {
   KafkaClient,
   Member,
@@ -9,6 +8,7 @@ import type {
   PartitionLag,
   SendResult,
 } from './client.ts';
+import { type Assigned, KafkaFailure, type KafkaRecord, type Position } from './client.ts';
 import type {
   Admin,
   Answered,
@@ -136,7 +136,7 @@ class ConfluentClient implements KafkaClient {
     }
   }
 
-  async lag(group: string, topics: readonly string[]): Promise<readonly PartitionLag[]> {
+  async lag(groupId: string, topics: readonly string[]): Promise<readonly PartitionLag[]> {
     const counts = await this.partitionsOf(topics);
     const ids = [...counts].flatMap(([topic, count]) =>
       Array.from({ length: count }, (_, partition) => ({ topic, partition })),
@@ -145,7 +145,7 @@ class ConfluentClient implements KafkaClient {
     const [begins, ends, committed] = await Promise.all([
       this.#offsets(ids, OLDEST),
       this.#offsets(ids, NEWEST),
-      this.#committed(group),
+      this.#committed(groupId),
     ]);
     return ids.map((id) => {
       const name = nameOf(id);
@@ -163,8 +163,8 @@ class ConfluentClient implements KafkaClient {
   }
 
   async #committed(groupId: string): Promise<ReadonlyMap<string, number>> {
-    const [found] = await this.#ask<readonly GroupOffsets[]>(
-      (admin, done) => admin.listConsumerGroupOffsets([{ groupId }], { timeout: ANSWER_WITHIN_MS }, done),
+    const [found] = await this.#ask<readonly GroupOffsets[]>((admin, done) =>
+      admin.listConsumerGroupOffsets([{ groupId }], { timeout: ANSWER_WITHIN_MS }, done),
     );
     const offsets = new Map<string, number>();
     for (const each of found?.partitions ?? []) {
@@ -173,7 +173,9 @@ class ConfluentClient implements KafkaClient {
     return offsets;
   }
 
-  #ask<T>(request: (admin: Admin, done: (error: LibraryError | null | undefined, answer: T) => void) => void): Promise<T> {
+  #ask<T>(
+    request: (admin: Admin, done: (error: LibraryError | null | undefined, answer: T) => void) => void,
+  ): Promise<T> {
     return new Promise((resolve, reject) => {
       try {
         this.#admin ??= this.#library.AdminClient.create({ ...this.#settings.common }, { error: () => undefined });
@@ -214,18 +216,18 @@ class ConfluentMember implements Member {
     this.#wanted = wanted;
     this.#consumer = new library.KafkaConsumer(
       {
-        ...common,
-        'group.id': wanted.group,
-        'enable.auto.commit': false,
-        'enable.auto.offset.store': false,
-        'partition.assignment.strategy': 'cooperative-sticky',
-        'session.timeout.ms': sessionTimeoutMs,
-        'heartbeat.interval.ms': Math.max(100, Math.min(500, Math.floor(sessionTimeoutMs / 6))),
         'max.poll.interval.ms': 300_000,
         'fetch.wait.max.ms': 100,
         'fetch.queue.backoff.ms': 10,
         'queued.min.messages': 1_000,
         'topic.metadata.refresh.interval.ms': 30_000,
+        ...common,
+        'group.id': wanted.groupId,
+        'enable.auto.commit': false,
+        'enable.auto.offset.store': false,
+        'partition.assignment.strategy': 'cooperative-sticky',
+        'session.timeout.ms': sessionTimeoutMs,
+        'heartbeat.interval.ms': Math.max(100, Math.min(500, Math.floor(sessionTimeoutMs / 6))),
         rebalance_cb: (event: LibraryError, list: readonly PartitionId[]) => this.#rebalance(event, list),
         offset_commit_cb: true,
         // Undocumented; without it an idle consumer would hold a thread of the pool while it waits.
@@ -284,7 +286,9 @@ class ConfluentMember implements Member {
     }
   }
 
-  #committed(list: readonly PartitionId[]): Promise<readonly (PartitionId & { readonly offset?: number; readonly metadata?: string | null })[]> {
+  #committed(
+    list: readonly PartitionId[],
+  ): Promise<readonly (PartitionId & { readonly offset?: number; readonly metadata?: string | null })[]> {
     return new Promise((resolve, reject) => {
       this.#consumer.committed(list, ANSWER_WITHIN_MS, (error, found) => {
         if (error) reject(failureOf(error));
@@ -393,7 +397,8 @@ function bytesOf(key: Buffer | string | null | undefined): Buffer | null {
 
 /** n.b. the client sets the name as a property, and one name sets a prototype instead. */
 function headerOf(native: object): readonly [string, Buffer] {
-  for (const [name, value] of Object.entries(native)) return [name, Buffer.isBuffer(value) ? value : Buffer.from(value)];
+  for (const [name, value] of Object.entries(native))
+    return [name, Buffer.isBuffer(value) ? value : Buffer.from(value)];
   return ['__proto__', Buffer.from(Object.getPrototypeOf(native) as Uint8Array)];
 }
 

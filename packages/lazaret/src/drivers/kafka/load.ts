@@ -5,7 +5,9 @@ import type { Confluent } from './confluent-types.ts';
 const PACKAGE = '@confluentinc/kafka-javascript';
 
 /** The client, when it is there; LZ1101 with the line that installs it otherwise. */
-export async function loadConfluent(load: (name: string) => Promise<unknown> = (name) => import(name)): Promise<Confluent> {
+export async function loadConfluent(
+  load: (name: string) => Promise<unknown> = (name) => import(name),
+): Promise<Confluent> {
   try {
     const module = (await load(PACKAGE)) as Confluent & { readonly default?: Confluent };
     return module.default ?? module;

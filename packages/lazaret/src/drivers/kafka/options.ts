@@ -1,6 +1,6 @@
 import { parseDuration } from '../../core/duration.ts';
-import { givenOptions, oneOf, wholeNumber } from '../../core/option-values.ts';
 import { optionError, shown } from '../../core/option-error.ts';
+import { givenOptions, oneOf, wholeNumber } from '../../core/option-values.ts';
 import { parseSize } from '../../core/size.ts';
 import { checkName } from './topics.ts';
 
@@ -9,7 +9,7 @@ export interface KafkaOptions {
    * 'kafka://user:password@host:9092,other-host:9092'. Options that are text may stand behind it too ('?provision=all'), and 'tls=true'.
    */
   readonly url: string;
-  /** Consumer group, where an app names none. Default 'lazaret'. */
+  /** Consumer group, where an app names none. Default: one for each queue, 'lazaret.orders'. */
   readonly group?: string;
   /**
    * What is created when a consumer starts: 'helpers' (default) those topics that belong to the consumed one (dead letters, retry
@@ -38,7 +38,7 @@ export interface KafkaOptions {
 export interface KafkaSettings {
   readonly brokers: string;
   readonly user: string | undefined;
-  readonly group: string;
+  readonly group: string | undefined;
   readonly provision: 'helpers' | 'all' | 'never';
   readonly partitions: number;
   readonly replication: number;
@@ -74,18 +74,22 @@ export function readOptions(options: KafkaOptions): KafkaSettings {
   const given = givenOptions(options, NAMES, 'kafka');
   const address = readAddress(given.get('url'));
   const value = (name: string, otherwise: unknown): unknown => given.get(name) ?? address.said.get(name) ?? otherwise;
-  const group = value('group', 'lazaret');
-  if (typeof group !== 'string') throw optionError('LZ1002', 'group', `${shown(group)} is not text.`, "Write 'billing'.");
-  checkName(group, 'group');
+  const group = value('group', undefined);
+  if (group !== undefined && typeof group !== 'string') {
+    throw optionError('LZ1002', 'group', `${shown(group)} is not text.`, "Write 'billing'.");
+  }
+  if (group !== undefined) checkName(group, 'group');
   const config = given.get('config') ?? {};
-  if (typeof config !== 'object') throw optionError('LZ1002', 'config', `${shown(config)} is no object.`, 'Write { … }.');
+  if (typeof config !== 'object')
+    throw optionError('LZ1002', 'config', `${shown(config)} is no object.`, 'Write { … }.');
   return {
     brokers: address.brokers,
     user: address.user,
     group,
     provision: oneOf(['helpers', 'all', 'never'], value('provision', 'helpers'), 'provision'),
     partitions: wholeNumber(value('partitions', 6), 'partitions', 1),
-    replication: value('replication', undefined) === undefined ? -1 : wholeNumber(value('replication', 1), 'replication', 1),
+    replication:
+      value('replication', undefined) === undefined ? -1 : wholeNumber(value('replication', 1), 'replication', 1),
     sessionTimeoutMs: waitOf(value('sessionTimeout', '10s'), 'sessionTimeout'),
     connectTimeoutMs: waitOf(value('connectTimeout', '5s'), 'connectTimeout'),
     confirmTimeoutMs: waitOf(value('confirmTimeout', '10s'), 'confirmTimeout'),
@@ -142,7 +146,8 @@ function readAddress(url: unknown): Address {
 function connectionOf({ brokers, user, password, said }: Address): Readonly<Record<string, unknown>> {
   const isSecure = said.has('tls') && oneOf(['true', 'false'], said.get('tls'), 'tls') === 'true';
   const security = `${user === undefined ? '' : 'sasl_'}${isSecure ? 'ssl' : 'plaintext'}`;
-  const login = user === undefined ? {} : { 'sasl.mechanisms': 'PLAIN', 'sasl.username': user, 'sasl.password': password ?? '' };
+  const login =
+    user === undefined ? {} : { 'sasl.mechanisms': 'PLAIN', 'sasl.username': user, 'sasl.password': password ?? '' };
   return { 'bootstrap.servers': brokers, 'security.protocol': security, ...login };
 }
 

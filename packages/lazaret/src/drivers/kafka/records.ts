@@ -123,7 +123,10 @@ export function published(topic: string, message: OutgoingMessage): OutgoingReco
 
 function checkHeader(name: string, value: HeaderValue): void {
   if (name === '' || name.includes('\0')) {
-    throw unfit(`A header's name is ${shown(name)}.`, 'Write a name, without the character NUL: it would be cut there.');
+    throw unfit(
+      `A header's name is ${shown(name)}.`,
+      'Write a name, without the character NUL: it would be cut there.',
+    );
   }
   checkText(name, 'name of a header');
   if (typeof value === 'string') checkText(value, `header ${shown(name)}`);

@@ -6,15 +6,35 @@ export function connectError(failure: KafkaFailure, brokers: string, user: strin
   const { code, message } = failure;
   if (code === AUTHENTICATION || /\bSASL\b|sasl|authenticat/i.test(message)) {
     const who = user === undefined ? '' : ` of user '${user}'`;
-    return error('LZ1131', `Kafka at ${brokers} refuses the login${who}: ${first(message)}`, 'Correct user, password and mechanism.', failure);
+    return error(
+      'LZ1131',
+      `Kafka at ${brokers} refuses the login${who}: ${first(message)}`,
+      'Correct user, password and mechanism.',
+      failure,
+    );
   }
   if (code === SSL) {
-    return error('LZ1131', `Kafka at ${brokers}: no TLS: ${first(message)}`, 'Correct the certificates, or the port.', failure);
+    return error(
+      'LZ1131',
+      `Kafka at ${brokers}: no TLS: ${first(message)}`,
+      'Correct the certificates, or the port.',
+      failure,
+    );
   }
   if (/ApiVersion|feature|version/i.test(message)) {
-    return error('LZ1130', `What answers at ${brokers} is no Kafka of version 2.4 or newer: ${first(message)}`, 'Upgrade it, or correct the address.', failure);
+    return error(
+      'LZ1130',
+      `What answers at ${brokers} is no Kafka of version 2.4 or newer: ${first(message)}`,
+      'Upgrade it, or correct the address.',
+      failure,
+    );
   }
-  return error('LZ1130', `No Kafka answers at ${brokers}: ${first(message)}`, 'Start it, or correct the address.', failure);
+  return error(
+    'LZ1130',
+    `No Kafka answers at ${brokers}: ${first(message)}`,
+    'Start it, or correct the address.',
+    failure,
+  );
 }
 
 /** What the group said when we wanted to join. */
@@ -27,12 +47,27 @@ export function joinError(failure: KafkaFailure, queue: string, group: string): 
 export function sendError(failure: KafkaFailure, topic: string): LazaretError {
   if (isUnknownTopic(failure)) return missingTopic(topic, failure);
   if (isTooLarge(failure)) {
-    return error('LZ1119', `A record is larger than the topic '${topic}' takes: ${first(failure.message)}`, "Raise the topic's max.message.bytes and the option maxMessage.", failure);
+    return error(
+      'LZ1119',
+      `A record is larger than the topic '${topic}' takes: ${first(failure.message)}`,
+      "Raise the topic's max.message.bytes and the option maxMessage.",
+      failure,
+    );
   }
   if (failure.code === 29) {
-    return error('LZ1132', `Kafka refuses to write to '${topic}': no rights`, 'Give the user the rights to it.', failure);
+    return error(
+      'LZ1132',
+      `Kafka refuses to write to '${topic}': no rights`,
+      'Give the user the rights to it.',
+      failure,
+    );
   }
-  return error('LZ1130', `Kafka did not confirm a record for '${topic}': ${first(failure.message)}`, 'Try again.', failure);
+  return error(
+    'LZ1130',
+    `Kafka did not confirm a record for '${topic}': ${first(failure.message)}`,
+    'Try again.',
+    failure,
+  );
 }
 
 /** What the server said to a request about `what`. */

@@ -1,7 +1,14 @@
 import { LazaretError } from '../../core/errors.ts';
 import { HEADER } from '../../core/headers.ts';
 import { Pulls } from '../../core/pulls.ts';
-import type { Delivery, Extension, Settlement, SettleResult, SubscribeOptions, Subscription } from '../../ports/broker.ts';
+import type {
+  Delivery,
+  Extension,
+  Settlement,
+  SettleResult,
+  SubscribeOptions,
+  Subscription,
+} from '../../ports/broker.ts';
 import type { Capabilities } from '../../ports/capabilities.ts';
 import type { History, Journal, Start } from '../../ports/journal.ts';
 import type { System } from '../../ports/system.ts';
@@ -27,7 +34,7 @@ export interface SubscriptionParts {
   readonly system: System;
   readonly client: KafkaClient;
   readonly queue: string;
-  readonly group: string;
+  readonly groupId: string;
   readonly tiers: readonly Tier[];
   readonly letters: string;
   readonly wanted: SubscribeOptions;
@@ -68,7 +75,10 @@ export class KafkaSubscription implements Subscription {
 
   constructor(parts: SubscriptionParts) {
     this.#parts = parts;
-    this.#self = parts.system.id().replaceAll(/[^A-Za-z0-9]/g, '').slice(-12);
+    this.#self = parts.system
+      .id()
+      .replaceAll(/[^A-Za-z0-9]/g, '')
+      .slice(-12);
     this.#pulls = new Pulls(parts.system, (max) => this.#take(max));
     this.journal = {
       begin: (starts) => this.#begin(starts),
@@ -79,12 +89,12 @@ export class KafkaSubscription implements Subscription {
 
   /** Resolves when the group has answered. Rejects with LZ113x where it refuses us. */
   async open(): Promise<this> {
-    const { client, queue, group, tiers, system, joinWithinMs } = this.#parts;
+    const { client, queue, groupId, tiers, system, joinWithinMs } = this.#parts;
     const joined = new Promise<KafkaFailure | undefined>((resolve) => {
       this.#joined = resolve;
     });
     this.#member = await client.join({
-      group,
+      groupId,
       topics: [queue, ...tiers.map(({ name }) => name)],
       assigned: (partitions) => this.#assigned(partitions),
       revoked: (partitions, isLost, commit) => this.#revoked(partitions, isLost, commit),
@@ -102,7 +112,7 @@ export class KafkaSubscription implements Subscription {
     this.#joined = undefined;
     if (refusal === undefined) return this;
     await this.close();
-    throw joinError(refusal, queue, group);
+    throw joinError(refusal, queue, groupId);
   }
 
   // --- the pump -----------------------------------------------------------------------------------------------------
@@ -267,7 +277,13 @@ export class KafkaSubscription implements Subscription {
     const { queue, wanted } = this.#parts;
     const record = entry.record!;
     const isBlocked = wanted.order === 'key' && record.key !== null && entry.owned.isDead(keyIn(record.key));
-    const delivery = deliveryOf(record, entry, { queue, maxAttempts: wanted.maxAttempts }, { ...known(entry), isBlocked }, now);
+    const delivery = deliveryOf(
+      record,
+      entry,
+      { queue, maxAttempts: wanted.maxAttempts },
+      { ...known(entry), isBlocked },
+      now,
+    );
     entry.state = 'out';
     entry.delivery = delivery;
     return delivery;
@@ -281,7 +297,9 @@ export class KafkaSubscription implements Subscription {
     if (!histories.some(({ begun }) => begun)) return histories;
     const committed = await this.#committer.commit();
     if (committed === 'done') {
-      return histories.map((history, i) => (entryOf(starts[i]!.delivery).isOurs ? history : { ...history, begun: false }));
+      return histories.map((history, i) =>
+        entryOf(starts[i]!.delivery).isOurs ? history : { ...history, begun: false },
+      );
     }
     for (const [i, { delivery }] of starts.entries()) {
       const entry = entryOf(delivery);
@@ -479,7 +497,11 @@ function tooManyDeadKeys({ owned: { topic, partition } }: Entry): Error {
   );
 }
 
-function known({ charged, crashes, notBefore }: Entry): { charged: number; crashes: number; notBefore: number | undefined } {
+function known({ charged, crashes, notBefore }: Entry): {
+  charged: number;
+  crashes: number;
+  notBefore: number | undefined;
+} {
   return { charged, crashes, notBefore };
 }
 

@@ -22,8 +22,25 @@ export function checkName(name: string, option: string): void {
   );
 }
 
+/** Who reads a queue. Members of one group are disturbed by each other's comings and goings, also where they read different topics. */
+export interface Group {
+  /** Kafka's `group.id`. */
+  readonly id: string;
+  /** As it stands in the names of its topics. */
+  readonly name: string;
+}
+
+/** Where none is named each queue has a group of its own. */
+export function groupOf(queue: string, group: string | undefined): Group {
+  return group === undefined ? { id: `lazaret.${queue}`, name: 'lazaret' } : { id: group, name: group };
+}
+
 /** What belongs to a queue and a group. All of them have as many partitions as the topic, so that a key keeps its place on the way back. */
-export function helpersOf(queue: string, group: string, { deadLetter, retryDelaysMs }: QueueWanted): readonly Declared[] {
+export function helpersOf(
+  queue: string,
+  group: string,
+  { deadLetter, retryDelaysMs }: QueueWanted,
+): readonly Declared[] {
   return [
     {
       name: deadLetterTopic(queue, group, deadLetter),

@@ -12,7 +12,9 @@ export function mortalClient(client: Confluent, life: Life): { readonly client: 
   const members: Consumer[] = [];
   const KafkaConsumer = class {
     constructor(config: object, topicConfig: object) {
-      const { rebalance_cb: told, ...rest } = config as { rebalance_cb: (event: unknown, list: readonly never[]) => void };
+      const { rebalance_cb: told, ...rest } = config as {
+        rebalance_cb: (event: unknown, list: readonly never[]) => void;
+      };
       const rebalance = (event: unknown, list: readonly never[]) => {
         if (!life.isOver) told(event, list);
         else member.incrementalUnassign(list);

@@ -64,7 +64,12 @@ export class Server {
 
   /** Everything that a topic holds now, without a group. */
   async read(topic: string, partitions: number): Promise<readonly RawRecord[]> {
-    const config = { 'bootstrap.servers': this.brokers, 'group.id': 'none', 'enable.auto.commit': false, 'fetch.wait.max.ms': 10 };
+    const config = {
+      'bootstrap.servers': this.brokers,
+      'group.id': 'none',
+      'enable.auto.commit': false,
+      'fetch.wait.max.ms': 10,
+    };
     const raw = new this.client.KafkaConsumer(config, { 'auto.offset.reset': 'earliest' });
     const consumer = raw as typeof raw & RawConsumer;
     await new Promise<void>((resolve, reject) => {
