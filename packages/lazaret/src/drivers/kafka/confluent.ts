@@ -365,14 +365,14 @@ class ConfluentMember implements Member {
   }
 }
 
-/** Those of a revoke are answered too. */
+/** Those of a revoke are answered too, and answers have an order of their own. */
 function isAbout(positions: readonly Position[], list: readonly Answered[]): boolean {
-  const [ours, theirs] = [positions[0], list[0]];
-  return (
-    positions.length === list.length &&
-    ours?.topic === theirs?.topic &&
-    ours?.partition === theirs?.partition &&
-    ours?.offset === theirs?.offset
+  if (positions.length !== list.length) return false;
+  return positions.every((ours) =>
+    list.some(
+      ({ topic, partition, offset }) =>
+        partition === ours.partition && topic === ours.topic && (offset === undefined || offset === ours.offset),
+    ),
   );
 }
 

@@ -23,6 +23,8 @@ export interface Harness {
    * as the server needs at most to notice that a process is gone.
    */
   readonly leaseMs: number;
+  /** Whoever joins may take over what others hold, as in a group that shares partitions. */
+  readonly takesOver?: true;
   /** How long a `dedupeId` is remembered. Absent: the broker cannot. */
   readonly dedupeWindowMs?: number;
   /** An envelope that this driver accepts from a publisher. Absent: it has none. */

@@ -76,6 +76,7 @@ export async function examine(open: () => Promise<Harness>): Promise<Examinee> {
     hasAlone: plain.alone !== undefined,
     hasBrowse: broker.browse !== undefined,
     canBeCut: harness.cut !== undefined,
+    takesOver: harness.takesOver === true,
     dedupes: harness.dedupeWindowMs !== undefined,
     hasNative: harness.native !== undefined,
   };

@@ -10,6 +10,7 @@ export interface Examinee {
   readonly hasAlone: boolean;
   readonly hasBrowse: boolean;
   readonly canBeCut: boolean;
+  readonly takesOver: boolean;
   readonly dedupes: boolean;
   readonly hasNative: boolean;
 }
@@ -51,6 +52,8 @@ export const RETRY_KEEPS_ORDER: Need = need(
 );
 
 export const CUT: Need = need('nothing is lost with a connection', ({ canBeCut }) => canBeCut);
+
+export const STAYS: Need = need('whoever joins may take over what others hold', ({ takesOver }) => !takesOver);
 
 export const ANSWERED_ACKS: Need = need('acks are not answered', ({ capabilities }) => capabilities.ackAnswered);
 

@@ -42,10 +42,17 @@ export async function kafkaHarness(owner: Owner): Promise<Harness> {
   return {
     system: realSystem,
     leaseMs: LEASE_MS,
+    takesOver: true,
     async broker() {
       const life = { isOver: false };
       const { client, die } = mortalClient(server.client, life);
-      const driver = kafka({ url: server.url, partitions: PARTITIONS, client, config: QUICK });
+      const driver = kafka({
+        url: server.url,
+        partitions: PARTITIONS,
+        client,
+        config: QUICK,
+        sessionTimeout: '1200ms',
+      });
       const broker = await driver.connect(mortal(realSystem, life));
       clients.set(broker, { life, die });
       return broker;

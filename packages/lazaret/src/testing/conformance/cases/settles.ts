@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Settlement } from '../../../ports/broker.ts';
 import type { Case } from '../case.ts';
 import { evidence, message, messages, textOf, textsOf } from '../messages.ts';
-import { ANSWERED_ACKS, COUNTS_FAILURES, LEASES, REFUSES_STALE } from '../needs.ts';
+import { ANSWERED_ACKS, COUNTS_FAILURES, LEASES, REFUSES_STALE, STAYS } from '../needs.ts';
 
 export const SETTLE_CASES: readonly Case[] = [
   {
@@ -79,6 +79,7 @@ export const SETTLE_CASES: readonly Case[] = [
   },
   {
     name: 'keeps what is held for us, and settles it afterwards',
+    needs: [STAYS],
     async run(t) {
       const { queue, worker } = await t.begin([message('held')]);
       const held = await worker.one();
