@@ -20,12 +20,15 @@ export interface Line {
 export class Crew {
   readonly #folder = mkdtempSync(join(tmpdir(), 'lazaret-crew-'));
   readonly #log: string = join(this.#folder, 'effects.log');
+  readonly #worker: string;
   readonly #setup: string;
   readonly #living = new Set<ChildProcess>();
   readonly #falls: string[] = [];
   #isOver = false;
 
-  constructor(url: string, queue: string, options: object, app: object = {}) {
+  /** `worker` is what each process runs, where it needs more than an address to reach its broker. */
+  constructor(url: string, queue: string, options: object, app: object = {}, worker: string = WORKER) {
+    this.#worker = worker;
     writeFileSync(this.#log, '');
     this.#setup = JSON.stringify({ url, queue, log: this.#log, app, options });
   }
@@ -36,7 +39,7 @@ export class Crew {
 
   #spawn(): void {
     if (this.#isOver) return;
-    const child = spawn(process.execPath, [WORKER, this.#setup], { stdio: ['ignore', 'ignore', 'inherit'] });
+    const child = spawn(process.execPath, [this.#worker, this.#setup], { stdio: ['ignore', 'ignore', 'inherit'] });
     this.#living.add(child);
     child.once('exit', (code, signal) => {
       this.#living.delete(child);
