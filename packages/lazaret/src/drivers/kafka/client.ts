@@ -99,6 +99,12 @@ export interface PartitionLag extends PartitionId {
   readonly committed: number | undefined;
 }
 
+/** The login or the certificates are refused; the client's own code for it. */
+export const AUTHENTICATION = -169;
+
+/** What answers does not speak Kafka, or too old a one. Nobody else has this code. */
+export const NO_KAFKA = -10_000;
+
 /** An error of the broker or of the client, by Kafka's number for it; negative ones are the client's own. */
 export class KafkaFailure extends Error {
   readonly code: number;

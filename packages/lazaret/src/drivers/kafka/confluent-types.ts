@@ -16,7 +16,7 @@ type Done<T = void> = (error: LibraryError | null | undefined, answer: T) => voi
 
 interface Connectable {
   connect(metadata: { readonly timeout: number }, done: Done<unknown>): unknown;
-  on(event: 'event.error', listener: (error: LibraryError) => void): unknown;
+  on(event: 'event.log', listener: (log: { readonly message: string }) => void): unknown;
 }
 
 export interface Producer extends Connectable {
@@ -31,7 +31,7 @@ export interface Producer extends Connectable {
   ): unknown;
   setPollInBackground(isWanted: boolean): unknown;
   disconnect(timeoutMs: number, done: () => void): unknown;
-  on(event: 'event.error', listener: (error: LibraryError) => void): unknown;
+  on(event: 'event.log', listener: (log: { readonly message: string }) => void): unknown;
   on(
     event: 'delivery-report',
     listener: (
@@ -61,6 +61,7 @@ export interface Consumer extends Connectable {
   incrementalUnassign(partitions: readonly PartitionId[]): unknown;
   assignmentLost(): boolean;
   disconnect(done: () => void): unknown;
+  on(event: 'event.log', listener: (log: { readonly message: string }) => void): unknown;
   on(event: 'event.error' | 'rebalance.error', listener: (error: LibraryError) => void): unknown;
   on(
     event: 'offset.commit',

@@ -8,7 +8,7 @@ import type {
   PartitionLag,
   SendResult,
 } from './client.ts';
-import { type Assigned, KafkaFailure, type KafkaRecord, type Position } from './client.ts';
+import { type Assigned, AUTHENTICATION, KafkaFailure, type KafkaRecord, NO_KAFKA, type Position } from './client.ts';
 import type {
   Admin,
   Answered,
@@ -53,24 +53,30 @@ export async function connectConfluent(library: Confluent, settings: ConfluentSe
   return new ConfluentClient(library, settings, producer);
 }
 
-/** A refusal that was said on the way counts for more than that nothing came of it. */
+/**
+ * n.b. the client tries until its time is up, and then says no more than that; what went wrong is in its log. A refused login ends
+ * the trying at once.
+ */
 function connected(client: Producer | Consumer, timeout: number): Promise<void> {
-  let said: LibraryError | undefined;
-  const listen = (error: LibraryError) => {
-    if (said === undefined || isRefusal(error)) said = error;
-  };
-  client.on('event.error', listen);
   return new Promise((resolve, reject) => {
+    let heard: string | undefined;
+    client.on('event.log', ({ message }) => {
+      heard = message.slice(0, 500);
+      if (/\bSASL\b|SSL handshake/i.test(heard)) reject(new KafkaFailure(AUTHENTICATION, plainly(heard)));
+    });
     client.connect({ timeout }, (error) => {
-      if (error) reject(failureOf(said !== undefined && isRefusal(said) ? said : error, said?.message));
-      else resolve();
+      if (!error) resolve();
+      else if (heard === undefined) reject(failureOf(error));
+      else reject(new KafkaFailure(heard.includes('APIVERSION') ? NO_KAFKA : error.code, plainly(heard), error));
     });
   });
 }
 
-/** Authentication and SSL. */
-function isRefusal({ code }: LibraryError): boolean {
-  return code === -169 || code === -181;
+/** '[thrd:…]: host:port/bootstrap: … (after 0ms in state CONNECT)' without what surrounds it. */
+function plainly(log: string): string {
+  return log
+    .replace(/^(?:\[thrd:[^\]]*\]: )?(?:\S+\/(?:bootstrap|\d+): )?/, '')
+    .replace(/ \(after \d+ms in state .*$/, '');
 }
 
 class ConfluentClient implements KafkaClient {
@@ -417,11 +423,9 @@ function nameOf({ topic, partition }: PartitionId): string {
   return `${topic}/${partition}`;
 }
 
-/** `more` is what was heard beside it. */
-function failureOf(error: unknown, more?: string): KafkaFailure {
+function failureOf(error: unknown): KafkaFailure {
   if (error instanceof KafkaFailure) return error;
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
   const text = typeof message === 'string' ? message : String(error);
-  const whole = more === undefined || more === text ? text : `${text} (${more})`;
-  return new KafkaFailure(typeof code === 'number' ? code : -196, whole.slice(0, 500), error);
+  return new KafkaFailure(typeof code === 'number' ? code : -196, text.slice(0, 500), error);
 }

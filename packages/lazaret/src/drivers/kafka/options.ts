@@ -99,13 +99,13 @@ export function readOptions(options: KafkaOptions): KafkaSettings {
   };
 }
 
-/** n.b. the log goes to nobody: what matters comes as an error or as an event. */
+/** n.b. the log is read while connecting, and goes to nobody else. */
 const DEFAULTS = {
   'client.id': 'lazaret',
   'reconnect.backoff.ms': 100,
   'reconnect.backoff.max.ms': 1_000,
   'socket.timeout.ms': 10_000,
-  log_level: 0,
+  log_level: 6,
 };
 
 interface Address {

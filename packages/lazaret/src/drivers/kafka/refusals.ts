@@ -1,33 +1,17 @@
 import { type ErrorCode, LazaretError } from '../../core/errors.ts';
-import type { KafkaFailure } from './client.ts';
+import { AUTHENTICATION, type KafkaFailure, NO_KAFKA } from './client.ts';
 
 /** What went wrong while connecting, in words that say what to do. `brokers` carries no password. */
 export function connectError(failure: KafkaFailure, brokers: string, user: string | undefined): LazaretError {
   const { code, message } = failure;
-  if (code === AUTHENTICATION || /\bSASL\b|sasl|authenticat/i.test(message)) {
+  if (code === AUTHENTICATION) {
     const who = user === undefined ? '' : ` of user '${user}'`;
-    return error(
-      'LZ1131',
-      `Kafka at ${brokers} refuses the login${who}: ${first(message)}`,
-      'Correct user, password and mechanism.',
-      failure,
-    );
+    const hint = 'Correct user, password, mechanism and certificates.';
+    return error('LZ1131', `Kafka at ${brokers} refuses the login${who}: ${first(message)}`, hint, failure);
   }
-  if (code === SSL) {
-    return error(
-      'LZ1131',
-      `Kafka at ${brokers}: no TLS: ${first(message)}`,
-      'Correct the certificates, or the port.',
-      failure,
-    );
-  }
-  if (/ApiVersion|feature|version/i.test(message)) {
-    return error(
-      'LZ1130',
-      `What answers at ${brokers} is no Kafka of version 2.4 or newer: ${first(message)}`,
-      'Upgrade it, or correct the address.',
-      failure,
-    );
+  if (code === NO_KAFKA) {
+    const what = `What answers at ${brokers} is no Kafka, or one older than 0.10: ${first(message)}`;
+    return error('LZ1130', what, 'Correct the address, or upgrade the server.', failure);
   }
   return error(
     'LZ1130',
@@ -83,9 +67,6 @@ export function missingTopic(topic: string, cause?: unknown): LazaretError {
 export function closedError(what: string): LazaretError {
   return new LazaretError('LZ1102', `The ${what} is closed.`);
 }
-
-const AUTHENTICATION = -169;
-const SSL = -181;
 
 /** Of the broker, and what the client says for it. */
 export function isUnknownTopic({ code }: KafkaFailure): boolean {

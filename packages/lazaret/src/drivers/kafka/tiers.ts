@@ -35,12 +35,6 @@ export function tierFor(tiers: readonly Tier[], delayMs: number): Tier {
   return tiers.find((tier) => tier.delayMs >= delayMs) ?? tiers[tiers.length - 1]!;
 }
 
-/** Whether a topic is one of the retry tiers of `queue` and `group`. */
-export function isTierOf(queue: string, group: string, topic: string): boolean {
-  const prefix = `${queue}.${group}.retry.`;
-  return topic.startsWith(prefix) && LADDER.some(([text]) => topic.slice(prefix.length) === text);
-}
-
 export function deadLetterTopic(queue: string, group: string, wanted?: string): string {
   return wanted ?? `${queue}.${group}.dlq`;
 }
