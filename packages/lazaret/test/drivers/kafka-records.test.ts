@@ -136,7 +136,7 @@ await onKafka('records', (server) => {
       const text = letter!.message.headers.map(([name, value]) => [name, Buffer.from(value as Uint8Array).toString()]);
       expect(text.filter(([name]) => name?.startsWith('x-')).sort()).toEqual([
         ['x-attempts', '1'],
-        ['x-error', 'customer is empty'],
+        ['x-error', 'Poison: customer is empty'],
         ['x-first-seen', expect.stringMatching(/^\d{4}-\d\d-\d\dT/)],
         ['x-original-queue', queue],
         ['x-original-topic', queue],
@@ -161,18 +161,18 @@ await onKafka('records', (server) => {
           })),
         );
       const assignedAt = new Map<string, number>();
-      const handled: { readonly id: string; readonly at: number; readonly where: string }[] = [];
+      const handled: { readonly id: string; readonly at: number; readonly by: string }[] = [];
       const start = async (name: string) => {
         const app = lazaret({
           broker: kafka({ url, client: watched(client, name, assignedAt), sessionTimeout: '3s' }),
           logger: false,
           wait: '200ms',
         });
-        app.consume(queue, { concurrency: 4 }, async ({ id }, ctx) => {
+        // n.b. storm control would wait with poison of one kind, and this is about the partitions.
+        app.consume(queue, { concurrency: 4, storm: false }, async ({ id }) => {
           if (id?.startsWith('poison')) throw new Poison('bad');
           await sleep(2);
-          const partition = /\/(\d+)@/.exec(ctx.source.position ?? '')?.[1];
-          handled.push({ id: id!, at: performance.now(), where: `${name}/${partition}` });
+          handled.push({ id: id!, at: performance.now(), by: name });
         });
         await app.start();
         return app;
@@ -187,13 +187,16 @@ await onKafka('records', (server) => {
       await until(() => handled.length >= 31 * 30, 15_000);
       await Promise.all([first.stop(), second.stop()]);
       const letters = await lettersOf(server, queue, partitions);
+      const placeOf = new Map(
+        (await server.read(queue, partitions)).map(({ partition, headers }) => [String(headers[0]![1]), partition]),
+      );
       await owner.close();
       expect(new Set(handled.map(({ id }) => id)).size).toBe(31 * 30);
       expect(new Set(letters.map(({ message: { id } }) => id)).size).toBe(31 * 30);
       const moved = [...assignedAt].filter(([where]) => where.startsWith('second/'));
       expect(moved.length).toBeGreaterThan(0);
       for (const [where, since] of moved) {
-        const next = handled.find((each) => each.where === where && each.at >= since);
+        const next = handled.find(({ id, at, by }) => `${by}/${placeOf.get(id)}` === where && at >= since);
         expect(next!.at - since, where).toBeLessThan(1_000);
       }
     }, 40_000);

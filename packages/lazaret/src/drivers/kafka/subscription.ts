@@ -53,6 +53,18 @@ const KEEP_AT_MOST_MS = 10_000;
 /** Membership, rebalances and commits live on polling, so an idle consumer polls as well. */
 const IDLE_MS = 100;
 
+/** While there is no room each poll brings a record that was not asked for; an answer that is awaited comes before it. */
+const ANSWER_MS = 1;
+
+/** What is read and not begun costs nobody anything, so few polls bring much. */
+const READ_AHEAD = 100;
+
+/** So far the buffer grows by what was not asked for before partitions are paused. */
+const FLOOD = 1_000;
+
+/** Of bodies, beyond which no more are asked for. */
+const BUFFER_BYTES = 32 * 1024 ** 2;
+
 const NOTHING: readonly Delivery[] = [];
 
 /** One member of a group: a pump that always polls, a buffer that pulls take from, and one commit in flight. */
@@ -64,6 +76,7 @@ export class KafkaSubscription implements Subscription {
   readonly #partitions = new Map<string, OwnedPartition>();
   readonly #pulls: Pulls<Delivery>;
   #ready: Entry[] = [];
+  #readyBytes = 0;
   #member!: Member;
   #committer!: Committer;
   #pumping: Promise<void> = Promise.resolve();
@@ -123,7 +136,8 @@ export class KafkaSubscription implements Subscription {
         this.#ripen();
         this.#regulate();
         const room = this.#room();
-        if (!this.#isMore || (room <= 0 && !this.#committer.isWaiting)) await this.#nap();
+        if (room <= 0) await this.#nap(this.#committer.isWaiting ? ANSWER_MS : IDLE_MS);
+        else if (!this.#isMore) await this.#nap(IDLE_MS);
         this.#isMore = false;
         const max = Math.max(1, room);
         const records = await this.#member.poll(max);
@@ -131,18 +145,19 @@ export class KafkaSubscription implements Subscription {
         if (this.#state === 'open') this.#read(records);
       } catch (error) {
         this.#trouble(error as KafkaFailure);
-        await this.#nap();
+        await this.#nap(IDLE_MS);
       }
     }
   }
 
   #room(): number {
-    return this.#state === 'open' ? this.#parts.wanted.prefetch - this.#ready.length : 0;
+    if (this.#state !== 'open' || this.#readyBytes > BUFFER_BYTES) return 0;
+    return Math.max(this.#parts.wanted.prefetch, READ_AHEAD) - this.#ready.length;
   }
 
-  #nap(): Promise<void> {
+  #nap(atMostMs: number): Promise<void> {
     const { system } = this.#parts;
-    let dueInMs = IDLE_MS;
+    let dueInMs = atMostMs;
     for (const owned of this.#partitions.values()) {
       const dueAt = owned.nextDueAt();
       if (dueAt !== undefined) dueInMs = Math.min(dueInMs, Math.max(0, Math.ceil(dueAt - system.now())));
@@ -163,9 +178,8 @@ export class KafkaSubscription implements Subscription {
 
   /** What is paused loses what the client had fetched ahead, so it is for stalls only; short of that, we ask for less. */
   #regulate(): void {
-    const { prefetch } = this.#parts.wanted;
     const room = this.#room();
-    const isFlooded = this.#ready.length > 2 * prefetch + IDLE_MS;
+    const isFlooded = room < -FLOOD || this.#readyBytes > 2 * BUFFER_BYTES;
     const pausing: PartitionId[] = [];
     const resuming: PartitionId[] = [];
     for (const owned of this.#partitions.values()) {
@@ -187,7 +201,7 @@ export class KafkaSubscription implements Subscription {
       if (owned === undefined) continue;
       const dueAt = record.topic === queue ? undefined : dueAtOf(record, now);
       const entry = owned.read(record, dueAt, now);
-      if (entry !== undefined) this.#ready.push(entry);
+      if (entry !== undefined) this.#buffer(entry);
     }
     this.#pulls.wake();
   }
@@ -196,7 +210,7 @@ export class KafkaSubscription implements Subscription {
     const now = this.#parts.system.now();
     const before = this.#ready.length;
     for (const owned of this.#partitions.values()) {
-      for (let ripe = owned.ripe(now); ripe !== undefined; ripe = owned.ripe(now)) this.#ready.push(ripe);
+      for (let ripe = owned.ripe(now); ripe !== undefined; ripe = owned.ripe(now)) this.#buffer(ripe);
     }
     if (this.#ready.length > before) this.#pulls.wake();
   }
@@ -204,9 +218,14 @@ export class KafkaSubscription implements Subscription {
   #offer(entry: Entry | undefined): void {
     if (entry === undefined) this.#kick();
     else {
-      this.#ready.push(entry);
+      this.#buffer(entry);
       this.#pulls.wake();
     }
+  }
+
+  #buffer(entry: Entry): void {
+    this.#ready.push(entry);
+    this.#readyBytes += sizeOf(entry);
   }
 
   /** The client goes on by itself; what refuses us for good matters while we join. */
@@ -245,7 +264,10 @@ export class KafkaSubscription implements Subscription {
       out.push(...left.out);
       if (left.position !== undefined) positions.push(left.position);
     }
-    if (gone.length > 0) this.#ready = this.#ready.filter(({ owned }) => owned.isOurs);
+    if (gone.length > 0) {
+      this.#ready = this.#ready.filter(({ owned }) => owned.isOurs);
+      this.#readyBytes = this.#ready.reduce((bytes, entry) => bytes + sizeOf(entry), 0);
+    }
     if (out.length > 0 && this.#state === 'open') this.#parts.wanted.lost(out);
     const isCommitted = !isLost && (positions.length === 0 || commit(positions));
     for (const owned of gone) owned.isCommitted = isCommitted;
@@ -276,6 +298,7 @@ export class KafkaSubscription implements Subscription {
   #handOut(entry: Entry, now: number): Delivery {
     const { queue, wanted } = this.#parts;
     const record = entry.record!;
+    this.#readyBytes -= sizeOf(entry);
     const isBlocked = wanted.order === 'key' && record.key !== null && entry.owned.isDead(keyIn(record.key));
     const delivery = deliveryOf(
       record,
@@ -463,6 +486,7 @@ export class KafkaSubscription implements Subscription {
     this.#state = 'closing';
     this.#pulls.end();
     this.#ready = [];
+    this.#readyBytes = 0;
     this.#committer.end();
     for (const owned of this.#partitions.values()) owned.endAllStarts();
     this.#kick();
@@ -503,6 +527,10 @@ function known({ charged, crashes, notBefore }: Entry): {
   notBefore: number | undefined;
 } {
   return { charged, crashes, notBefore };
+}
+
+function sizeOf({ record }: Entry): number {
+  return record?.value?.length ?? 0;
 }
 
 function entryOf({ receipt }: Delivery): Entry {
