@@ -5,6 +5,7 @@
 //   node examples/consumer.mjs redis://localhost
 //   node examples/consumer.mjs 'nats://localhost?provision=all'
 //   node examples/consumer.mjs 'amqp://localhost?provision=all'
+//   node examples/consumer.mjs 'kafka:localhost:9092?provision=all'
 
 import { lazaret, Poison } from 'lazaret';
 

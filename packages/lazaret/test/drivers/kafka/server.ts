@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { Confluent } from '../../../src/drivers/kafka/confluent-types.ts';
 import { realSystem } from '../../../src/system.ts';
 import { onServer } from '../on-server.ts';
@@ -23,6 +23,12 @@ export interface RawConsumer {
   ): void;
 }
 
+interface RawAdmin {
+  listTopics(options: { timeout: number }, done: (error: unknown, names: readonly string[]) => void): void;
+  deleteTopic(name: string, timeoutMs: number, done: (error: unknown) => void): void;
+  disconnect(): void;
+}
+
 /** Registers `tests` where a Kafka server and the client can be had. Whatever is in it may be used; topics of tests are deleted. */
 export async function onKafka(what: string, tests: (server: Server) => unknown): Promise<void> {
   const title = `Kafka: ${what}`;
@@ -30,7 +36,10 @@ export async function onKafka(what: string, tests: (server: Server) => unknown):
     const load = createRequire(CLIENT);
     const reason = 'no client: run scripts/kafka-client/install';
     if (existsSync(CLIENT.replace('package.json', 'node_modules/@confluentinc/kafka-javascript/build/Release'))) {
-      await tests(new Server(brokers, load('@confluentinc/kafka-javascript') as Client));
+      const server = new Server(brokers, load('@confluentinc/kafka-javascript') as Client);
+      // n.b. a server with thousands of topics is slow to come back.
+      afterAll(() => server.discard(named.splice(0)), 60_000);
+      await tests(server);
     } else if (process.env.CI === 'true') it(title, () => expect.fail(reason));
     else {
       console.info(`Skipped: ${title} (${reason})`);
@@ -60,6 +69,23 @@ export class Server {
 
   get url(): string {
     return `kafka:${this.brokers}`;
+  }
+
+  /** With all helpers. Nobody has to wait for more than the call. */
+  async discard(queues: readonly string[]): Promise<void> {
+    if (queues.length === 0) return;
+    const admin = this.client.AdminClient.create(
+      { 'bootstrap.servers': this.brokers, log_level: 0 },
+      {},
+    ) as unknown as RawAdmin;
+    const all = await new Promise<readonly string[]>((resolve) => {
+      admin.listTopics({ timeout: 5_000 }, (error, names) => resolve(error ? [] : names));
+    });
+    const ours = all.filter((name) => queues.some((queue) => name === queue || name.startsWith(`${queue}.`)));
+    await Promise.all(
+      ours.map((name) => new Promise<void>((resolve) => admin.deleteTopic(name, 10_000, () => resolve()))),
+    );
+    admin.disconnect();
   }
 
   /** Everything that a topic holds now, without a group. */
@@ -108,9 +134,14 @@ function headersOf(native: unknown): readonly (readonly [string, Buffer])[] {
   });
 }
 
+/** Names that tests of this file have been given. */
+const named: string[] = [];
+
 /** A name that no other test has. */
 export function freshName(): string {
-  return `lz-test-${realSystem.id()}`;
+  const name = `lz-test-${realSystem.id()}`;
+  named.push(name);
+  return name;
 }
 
 export function sleep(ms: number): Promise<void> {
