@@ -1,3 +1,4 @@
+import type { System } from '../../ports/system.ts';
 import type {
   KafkaClient,
   Member,
@@ -25,6 +26,7 @@ import type {
 /** Half a minute is the client's own default, longer than anybody waits for a typing error. */
 const TOPIC_UNKNOWN_AFTER_MS = 5_000;
 const ANSWER_WITHIN_MS = 5_000;
+const AGAIN_AFTER_MS = 200;
 
 export interface ConfluentSettings {
   readonly connectTimeoutMs: number;
@@ -36,7 +38,11 @@ export interface ConfluentSettings {
 }
 
 /** @confluentinc/kafka-javascript through its callback API. Rejects with what the server said, or that none was there. */
-export async function connectConfluent(library: Confluent, settings: ConfluentSettings): Promise<KafkaClient> {
+export async function connectConfluent(
+  library: Confluent,
+  settings: ConfluentSettings,
+  system: System,
+): Promise<KafkaClient> {
   const { common, connectTimeoutMs, confirmTimeoutMs, maxMessageBytes } = settings;
   const producer = new library.Producer({
     ...common,
@@ -50,7 +56,7 @@ export async function connectConfluent(library: Confluent, settings: ConfluentSe
   });
   await connected(producer, connectTimeoutMs);
   producer.setPollInBackground(true);
-  return new ConfluentClient(library, settings, producer);
+  return new ConfluentClient(library, settings, producer, system);
 }
 
 /**
@@ -83,12 +89,14 @@ class ConfluentClient implements KafkaClient {
   readonly #library: Confluent;
   readonly #settings: ConfluentSettings;
   readonly #producer: Producer;
+  readonly #system: System;
   #admin: Admin | undefined;
 
-  constructor(library: Confluent, settings: ConfluentSettings, producer: Producer) {
+  constructor(library: Confluent, settings: ConfluentSettings, producer: Producer, system: System) {
     this.#library = library;
     this.#settings = settings;
     this.#producer = producer;
+    this.#system = system;
     producer.on('delivery-report', (error, { opaque }) => opaque(error ? failureOf(error) : 'done'));
   }
 
@@ -115,7 +123,7 @@ class ConfluentClient implements KafkaClient {
   }
 
   async join(wanted: Membership): Promise<Member> {
-    const member = new ConfluentMember(this.#library, this.#settings, wanted);
+    const member = new ConfluentMember(this.#library, this.#settings, wanted, this.#system);
     await member.open(this.#settings.connectTimeoutMs);
     return member;
   }
@@ -215,11 +223,13 @@ interface Committing {
 class ConfluentMember implements Member {
   readonly #consumer: Consumer;
   readonly #wanted: Membership;
+  readonly #system: System;
   #committing: Committing | undefined;
   #isLeaving = false;
 
-  constructor(library: Confluent, { common, sessionTimeoutMs }: ConfluentSettings, wanted: Membership) {
+  constructor(library: Confluent, { common, sessionTimeoutMs }: ConfluentSettings, wanted: Membership, system: System) {
     this.#wanted = wanted;
+    this.#system = system;
     this.#consumer = new library.KafkaConsumer(
       {
         'max.poll.interval.ms': 300_000,
@@ -288,6 +298,7 @@ class ConfluentMember implements Member {
       } catch (error) {
         if (this.#isLeaving) throw error;
         this.#wanted.trouble(error as KafkaFailure);
+        await new Promise<void>((resolve) => void this.#system.after(AGAIN_AFTER_MS, resolve));
       }
     }
   }

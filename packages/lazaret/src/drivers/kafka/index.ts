@@ -18,7 +18,7 @@ export function kafka(options: KafkaOptions): Driver {
     async connect(system: System) {
       const library = (settings.client as Confluent | undefined) ?? (await loadConfluent());
       try {
-        return new KafkaBroker({ system, settings, client: await connectConfluent(library, settings) });
+        return new KafkaBroker({ system, settings, client: await connectConfluent(library, settings, system) });
       } catch (error) {
         throw connectError(error as KafkaFailure, settings.brokers, settings.user);
       }

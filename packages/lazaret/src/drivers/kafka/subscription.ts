@@ -84,6 +84,7 @@ export class KafkaSubscription implements Subscription {
   #closing: Promise<void> | undefined;
   #isMore = true;
   #wake: (() => void) | undefined;
+  #refusal: KafkaFailure | undefined;
   #joined: ((failure?: KafkaFailure) => void) | undefined;
 
   constructor(parts: SubscriptionParts) {
@@ -228,9 +229,11 @@ export class KafkaSubscription implements Subscription {
     this.#readyBytes += sizeOf(entry);
   }
 
-  /** The client goes on by itself; what refuses us for good matters while we join. */
+  /** The client goes on by itself, and tries again; what refuses us is for people to mend, and is told with the next pull. */
   #trouble(failure: KafkaFailure): void {
-    if (REFUSED.has(failure.code)) this.#joined?.(failure);
+    if (!REFUSED.has(failure.code)) return;
+    if (this.#joined === undefined) this.#refusal = failure;
+    else this.#joined(failure);
   }
 
   // --- partitions come and go ---------------------------------------------------------------------------------------
@@ -278,6 +281,11 @@ export class KafkaSubscription implements Subscription {
 
   pull(max: number, signal: AbortSignal): Promise<readonly Delivery[]> {
     if (this.#state !== 'open') return this.#refuse();
+    const refusal = this.#refusal;
+    if (refusal !== undefined) {
+      this.#refusal = undefined;
+      return Promise.reject(joinError(refusal, this.#parts.queue, this.#parts.groupId));
+    }
     if (signal.aborted || max <= 0) return Promise.resolve(NOTHING);
     const taken = this.#take(max);
     return taken.length > 0 ? Promise.resolve(taken) : this.#pulls.wait(max, this.#parts.wanted.waitMs, signal);
