@@ -233,9 +233,9 @@ class ConfluentMember implements Member {
     this.#consumer = new library.KafkaConsumer(
       {
         'max.poll.interval.ms': 300_000,
-        'fetch.wait.max.ms': 100,
+        'fetch.wait.max.ms': 50,
         'fetch.queue.backoff.ms': 10,
-        'queued.min.messages': 1_000,
+        'queued.min.messages': 10_000,
         'topic.metadata.refresh.interval.ms': 30_000,
         ...common,
         'group.id': wanted.groupId,
@@ -362,6 +362,7 @@ class ConfluentMember implements Member {
     const committing = this.#committing;
     if (committing === undefined || !isAbout(committing.positions, list)) return;
     this.#committing = undefined;
+    this.#wanted.wake();
     const refused = error ?? list.find((each) => each.error)?.error;
     committing.resolve(refused ? failureOf(refused) : 'done');
   }

@@ -140,9 +140,9 @@ export class KafkaSubscription implements Subscription {
         if (room <= 0) await this.#nap(this.#committer.isWaiting ? ANSWER_MS : IDLE_MS);
         else if (!this.#isMore) await this.#nap(IDLE_MS);
         this.#isMore = false;
-        const max = Math.max(1, room);
-        const records = await this.#member.poll(max);
-        if (records.length === max) this.#isMore = true;
+        const records = await this.#member.poll(Math.max(1, room));
+        // n.b. a poll that serves an answer may end before it has brought all that is there.
+        if (records.length > 0) this.#isMore = true;
         if (this.#state === 'open') this.#read(records);
       } catch (error) {
         this.#trouble(error as KafkaFailure);
