@@ -82,9 +82,11 @@ export class Server {
       admin.listTopics({ timeout: 5_000 }, (error, names) => resolve(error ? [] : names));
     });
     const ours = all.filter((name) => queues.some((queue) => name === queue || name.startsWith(`${queue}.`)));
-    await Promise.all(
+    // n.b. the server has heard of all of them long before it has deleted them.
+    const deleting = Promise.all(
       ours.map((name) => new Promise<void>((resolve) => admin.deleteTopic(name, 10_000, () => resolve()))),
     );
+    await Promise.race([deleting, sleep(3_000)]);
     admin.disconnect();
   }
 
