@@ -14,7 +14,11 @@ const EVIDENCE_BYTES = 4096;
 const OURS: readonly string[] = [HEADER.evidence, ...Object.values(EVIDENCE_HEADER)];
 
 /** `headers` with the evidence instead of an older one's: as one header for us, and as plain ones for others. */
-export function withEvidence(headers: HeaderList, evidence: Evidence, budgetBytes: number = EVIDENCE_BYTES): HeaderList {
+export function withEvidence(
+  headers: HeaderList,
+  evidence: Evidence,
+  budgetBytes: number = EVIDENCE_BYTES,
+): HeaderList {
   const { text } = evidenceHeader(evidence, budgetBytes);
   const written: HeaderList = text === undefined ? [] : [[HEADER.evidence, text]];
   return [...withoutHeaders(headers, OURS), ...plainEvidenceHeaders(evidence), ...written];
