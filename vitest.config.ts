@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
@@ -16,6 +17,8 @@ export default defineConfig({
     ],
   },
   test: {
+    // Half of the suites wait for servers and clocks, so that two of them share a core well.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     include: ['packages/*/test/**/*.test.ts', 'scripts/test/**/*.test.ts'],
     testTimeout: 20_000,
     hookTimeout: 20_000,

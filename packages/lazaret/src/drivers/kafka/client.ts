@@ -21,7 +21,7 @@ export interface OutgoingRecord {
   readonly headers: RecordHeaders;
 }
 
-export type RecordHeaders = readonly (readonly [name: string, value: string | Uint8Array])[];
+type RecordHeaders = readonly (readonly [name: string, value: string | Uint8Array])[];
 
 export type SendResult = 'done' | KafkaFailure;
 

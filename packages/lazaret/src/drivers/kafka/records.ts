@@ -20,7 +20,7 @@ const FURTHEST_MS = 400 * 24 * 3_600_000;
 // --- what arrives ---------------------------------------------------------------------------------------------------
 
 /** Text where the bytes are UTF-8; else they are bytes of their own, so that no handler changes what is copied later. */
-export function headersOf({ headers }: KafkaRecord): HeaderList {
+function headersOf({ headers }: KafkaRecord): HeaderList {
   if (headers.length === 0) return NO_HEADERS;
   const list: [string, HeaderValue][] = [];
   for (const [name, value] of headers) {
@@ -83,7 +83,7 @@ export function deliveryOf(
 }
 
 /** 'orders/3@1042' */
-export function positionOf({ topic, partition, offset }: KafkaRecord): string {
+function positionOf({ topic, partition, offset }: KafkaRecord): string {
   return `${topic}/${partition}@${offset}`;
 }
 

@@ -13,7 +13,7 @@ export interface Client extends Confluent {
   readonly KafkaConsumer: Confluent['KafkaConsumer'] & (new (...args: never[]) => RawConsumer);
 }
 
-export interface RawConsumer {
+interface RawConsumer {
   assign(partitions: readonly { topic: string; partition: number; offset: number }[]): void;
   queryWatermarkOffsets(
     topic: string,
