@@ -1,3 +1,4 @@
+import { marginOf } from '../../../runtime/margin.ts';
 import type { Run } from '../ledger.ts';
 import type { Checker, Facts } from '../referee.ts';
 
@@ -27,6 +28,9 @@ export const deadlines: Checker = {
 
 /** How long a handler may take where nothing else has used up its time. */
 function timeOf({ handOut }: Run, { scenario: { server } }: Facts): number {
+  const { timeoutMs, leaseMs, heartbeat } = handOut.life.queue;
   const capMs = server.shape === 'channel' ? server.consumerTimeoutMs : undefined;
-  return Math.min(handOut.life.queue.timeoutMs, 0.8 * (capMs ?? Number.POSITIVE_INFINITY));
+  const isLent = server.shape === undefined || server.shape === 'table';
+  const unkeptMs = isLent && !heartbeat ? leaseMs - marginOf(leaseMs) : Number.POSITIVE_INFINITY;
+  return Math.min(timeoutMs, unkeptMs, 0.8 * (capMs ?? Number.POSITIVE_INFINITY));
 }
