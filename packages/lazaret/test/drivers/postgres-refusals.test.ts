@@ -205,6 +205,17 @@ await onPostgres('refusals', (url) => {
   });
 
   describe('a pool of yours', () => {
+    it('may have one connection only', async () => {
+      const { Pool } = await import('pg');
+      const pool = new Pool({ connectionString: url, max: 1 });
+      const broker = await openPostgres({ pool: pool as unknown as PgPool, schema: schema(), system: realSystem });
+      expect(broker.listens).toBe(false);
+      expect(await broker.publish('q', [{ body: null }])).toEqual(['done']);
+      expect(await broker.inspect('q')).toMatchObject({ ready: 1 });
+      await broker.close();
+      await pool.end();
+    });
+
     it('is used, and not ended', async () => {
       const { Pool } = await import('pg');
       const pool = new Pool({ connectionString: url, max: 3 });

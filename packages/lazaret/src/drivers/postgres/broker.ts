@@ -36,11 +36,13 @@ import { type Parts, PostgresSubscription } from './subscription.ts';
 import { Upkeep } from './upkeep.ts';
 import { WakeUp } from './wake-up.ts';
 
+const FEWEST_TO_LISTEN = 2;
+
 /** A broker in a schema of a PostgreSQL database, and what else the tables can tell. */
 export interface PostgresBroker extends Broker {
   readonly letters: LetterBox;
   readonly shared: SharedState;
-  /** `false`: behind a pooler that shares connections between transactions, so that new messages are looked for. */
+  /** `false`: behind a pooler that shares connections between transactions, or with a pool of one, so that new messages are looked for. */
   readonly listens: boolean;
   /** All queues of the schema, by name. */
   queues(): Promise<readonly (QueueFacts & { readonly name: string })[]>;
@@ -57,7 +59,9 @@ export async function openPostgres(options: PostgresOptions & { readonly system:
   const wakeUp = new WakeUp(database, system);
   try {
     await migrate(database, settings.provision);
-    database.prepares = await wakeUp.listen();
+    // n.b. who listens keeps a connection, and somebody has to ask.
+    const canListen = (database.size ?? FEWEST_TO_LISTEN) >= FEWEST_TO_LISTEN;
+    if (canListen) database.prepares = await wakeUp.listen();
     return new TableBroker(database, wakeUp, settings, system);
   } catch (error) {
     await wakeUp.end();

@@ -25,6 +25,7 @@ export interface PgConnection {
 
 /** A pool of `pg`, or what behaves as one. */
 export interface PgPool {
+  readonly options?: { readonly max?: number };
   query(query: PgQuery): Promise<PgResult>;
   connect(): Promise<PgConnection>;
   on?(event: 'error', listener: (error: Error) => void): unknown;

@@ -73,6 +73,11 @@ export class Database {
     await this.#pool.query({ text });
   }
 
+  /** How many connections there are at most, where the pool says so. */
+  get size(): number | undefined {
+    return this.#pool.options?.max;
+  }
+
   async connection(): Promise<PgConnection> {
     let connection: PgConnection;
     try {
