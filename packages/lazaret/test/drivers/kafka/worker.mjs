@@ -25,7 +25,11 @@ for (const name of ['quarantined', 'running-alone', 'trouble']) {
   app.on(name, ({ id, reason, error }) => note(name, id ?? '-', reason ?? error?.message ?? ''));
 }
 
-await app.start();
+// n.b. its server may be on its way up again: who is over is started again.
+await app.start().catch((error) => {
+  note('trouble', '-', error.message);
+  process.exit(7);
+});
 process.stdout.write('ready\n');
 process.once('SIGTERM', async () => {
   await app.stop({ within: '20s' });

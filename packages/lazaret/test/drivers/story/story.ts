@@ -22,6 +22,8 @@ export interface Ground {
   crash(): Promise<void>;
   /** Of the app of every worker. */
   readonly app?: object;
+  /** The file of a worker, where it is not the common one. */
+  readonly worker?: string;
   readonly withinMs: number;
 }
 
@@ -30,10 +32,10 @@ export interface Ground {
  * every id is accounted for, none is quarantined but the guilty, and what is done twice is explained by a kill.
  */
 export async function story(ground: Ground): Promise<void> {
-  const { url, queue, broker, letters, crash, app, withinMs } = ground;
+  const { url, queue, broker, letters, crash, app, worker, withinMs } = ground;
   const all = ids(LENGTH.messages);
   const guilty = all.filter((id) => /^(crash|poison)/.test(id));
-  const crew = new Crew(url, queue, OPTIONS, app);
+  const crew = new Crew(url, queue, OPTIONS, app, worker);
   try {
     const bodies = all.map((id) => ({ id, body: Buffer.from(id) }));
     expect(await broker.publish(queue, bodies)).toEqual(all.map(() => 'done'));
