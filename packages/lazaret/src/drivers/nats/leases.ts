@@ -26,9 +26,20 @@ export class Leases {
     this.#lost = lost;
   }
 
+  /** n.b. the server's clock began earlier than ours: what comes again while we hold it is lost, whatever ours says. */
   add(receipt: Receipt, now: number): void {
+    if (receipt.deliveries > 1) this.#loseEarlier(receipt);
     this.#out.add(receipt);
     this.#wakeAt(this.#nextOf(receipt), now);
+  }
+
+  #loseEarlier({ sequence, storedAt }: Receipt): void {
+    for (const earlier of this.#out) {
+      if (earlier.sequence !== sequence || earlier.storedAt !== storedAt) continue;
+      earlier.state = 'closed';
+      this.#out.delete(earlier);
+      this.#lost([earlier]);
+    }
   }
 
   drop(receipt: Receipt): void {
