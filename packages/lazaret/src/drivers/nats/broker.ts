@@ -1,5 +1,6 @@
 import { LazaretError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
+import { within } from '../../core/within.ts';
 import type {
   Address,
   Broker,
@@ -38,7 +39,6 @@ import {
   streamOf,
   unfitness,
 } from './topology.ts';
-import { within } from './within.ts';
 
 /** The server's own default, for the moment in which it has not said. */
 const USUAL_PAYLOAD_BYTES = 1024 * 1024;

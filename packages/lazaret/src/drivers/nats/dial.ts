@@ -1,8 +1,8 @@
+import { within } from '../../core/within.ts';
 import type { System } from '../../ports/system.ts';
 import type { Client, JetStreamManager, NatsConnection } from './client.ts';
 import type { NatsSettings } from './options.ts';
 import { connectError, requestError, tooOld, unanswered } from './refusals.ts';
-import { within } from './within.ts';
 
 const LEAST = '2.9.0';
 /** n.b. the client's own default of two minutes would take four to notice that nobody is there. */

@@ -1,8 +1,8 @@
+import { within } from '../../core/within.ts';
 import type { System } from '../../ports/system.ts';
 import type { Inbox, Msg, NatsConnection } from './client.ts';
 import { type Receipt, readReceipt } from './receipt.ts';
 import { unanswered, unfit } from './refusals.ts';
-import { within } from './within.ts';
 
 /** What an intake takes from, and how long what it brings is ours. */
 export interface Tap {

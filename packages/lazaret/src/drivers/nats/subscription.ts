@@ -1,3 +1,4 @@
+import { within } from '../../core/within.ts';
 import type {
   Delivery,
   Extension,
@@ -18,7 +19,6 @@ import type { Questions } from './questions.ts';
 import { isOurs, type Receipt } from './receipt.ts';
 import { closedError, unanswered, unfit } from './refusals.ts';
 import type { Place } from './topology.ts';
-import { within } from './within.ts';
 
 /** What a subscription needs of its broker. */
 export interface Parts {

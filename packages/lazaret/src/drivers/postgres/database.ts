@@ -1,4 +1,5 @@
 import { LazaretError } from '../../core/errors.ts';
+import { pause } from '../../core/within.ts';
 import type { System } from '../../ports/system.ts';
 import type { PgConnection, PgPool, PgQuery, PgRow } from './client.ts';
 import { explained, isConflict, Unsent, wasAnswered } from './errors.ts';
@@ -37,9 +38,7 @@ export class Database {
         return await this.#ask(this.prepares ? { name: `lazaret_${name}`, text, values } : { text, values });
       } catch (error) {
         if (!isConflict(error) || tries >= TRIES) throw error;
-        await new Promise<void>((resolve) => {
-          this.#system.after(this.#system.random() * LONGEST_PAUSE_MS * tries, resolve);
-        });
+        await pause(this.#system, this.#system.random() * LONGEST_PAUSE_MS * tries);
       }
     }
   }

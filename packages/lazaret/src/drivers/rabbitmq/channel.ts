@@ -1,6 +1,6 @@
+import { within } from '../../core/within.ts';
 import type { System } from '../../ports/system.ts';
 import type { AmqpChannel, AmqpConnection, AmqpError } from './amqplib.ts';
-import { within } from './within.ts';
 
 const ANSWER_WITHIN_MS = 8_000;
 

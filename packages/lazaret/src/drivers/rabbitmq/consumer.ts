@@ -1,10 +1,10 @@
+import { within } from '../../core/within.ts';
 import type { Cancel, System } from '../../ports/system.ts';
 import type { AmqpConnection, AmqpMessage } from './amqplib.ts';
 import { Arrival } from './arrival.ts';
 import { closeQuietly, type OpenChannel, openChannel } from './channel.ts';
 import type { Link, LinkUser } from './link.ts';
 import { acks, requeues } from './wire/frames.ts';
-import { within } from './within.ts';
 
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;

@@ -1,8 +1,8 @@
 import { LazaretError } from '../../core/errors.ts';
+import { pause } from '../../core/within.ts';
 import type { System } from '../../ports/system.ts';
 import type { Outlet, Parcel, Sent } from './outlet.ts';
 import { missingQueue } from './refusals.ts';
-import { pause } from './within.ts';
 
 const GIVE_UP_AFTER_MS = 15_000;
 const FIRST_PAUSE_MS = 50;

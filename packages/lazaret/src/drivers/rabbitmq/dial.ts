@@ -1,9 +1,9 @@
+import { within } from '../../core/within.ts';
 import type { System } from '../../ports/system.ts';
 import type { AmqpConnection, Amqplib } from './amqplib.ts';
 import type { RabbitmqSettings } from './options.ts';
 import { connectError } from './refusals.ts';
 import { keepRawProperties } from './wire/tap.ts';
-import { within } from './within.ts';
 
 /** How a connection is made: without Nagle's delay, with a limit to its patience, and with the properties of messages left as they come. */
 export function dialler(amqplib: Amqplib, settings: RabbitmqSettings, system: System): () => Promise<AmqpConnection> {

@@ -1,8 +1,8 @@
+import { within } from '../../core/within.ts';
 import type { System } from '../../ports/system.ts';
 import type { AmqpConnection } from './amqplib.ts';
 import { noteEnd } from './channel.ts';
 import { closedError } from './refusals.ts';
-import { within } from './within.ts';
 
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1_000;

@@ -1,10 +1,10 @@
+import { pause } from '../../core/within.ts';
 import type { ProvisionPlan, ProvisionStep, QueueWanted } from '../../ports/broker.ts';
 import type { System } from '../../ports/system.ts';
 import type { AmqpConnection } from './amqplib.ts';
 import { onChannel } from './channel.ts';
 import { codeOf, differenceIn, requestError } from './refusals.ts';
 import type { Declared } from './topology.ts';
-import { pause } from './within.ts';
 
 /** What is to be there, and what the server has of it. */
 export interface Survey {

@@ -1,4 +1,5 @@
 import { Pulls } from '../../core/pulls.ts';
+import { within } from '../../core/within.ts';
 import type {
   Delivery,
   Extension,
@@ -21,7 +22,6 @@ import { type Places, replacementFor, suspectFor } from './replacement.ts';
 import type { Tier } from './tiers.ts';
 import { deadLetterQueue, laneOf } from './topology.ts';
 import type { Habits } from './versions.ts';
-import { within } from './within.ts';
 
 /** What a subscription needs of its broker. */
 export interface Parts {

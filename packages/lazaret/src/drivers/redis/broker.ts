@@ -3,6 +3,7 @@ import type { Letter } from '../../core/letter.ts';
 import type { Message } from '../../core/message.ts';
 import { checkQueueName } from '../../core/queue-name.ts';
 import { checkDelay } from '../../core/table-delay.ts';
+import { within } from '../../core/within.ts';
 import type {
   Address,
   Broker,
@@ -19,7 +20,7 @@ import type {
 } from '../../ports/broker.ts';
 import type { Capabilities } from '../../ports/capabilities.ts';
 import type { SharedState } from '../../ports/shared-state.ts';
-import type { Cancel, System } from '../../ports/system.ts';
+import type { System } from '../../ports/system.ts';
 import { CAPABILITIES } from './capabilities.ts';
 import { makeClient, type RedisClient } from './client.ts';
 import { Ear } from './ear.ts';
@@ -64,18 +65,13 @@ async function connected(settings: RedisSettings, system: System): Promise<Redis
   client.on('error', (error) => {
     last = error;
   });
-  let cancel: Cancel | undefined;
-  const late = new Promise<never>((_, reject) => {
-    cancel = system.after(connectTimeoutMs, () => reject(new Error(`it was not ready after ${connectTimeoutMs} ms`)));
-  });
+  const late = () => new Error(`it was not ready after ${connectTimeoutMs} ms`);
   try {
-    await Promise.race([client.connect!(), late]);
+    await within(system, connectTimeoutMs, client.connect!(), late);
     return client;
   } catch (error) {
     client.disconnect();
     throw explained(last ?? error, place);
-  } finally {
-    cancel?.();
   }
 }
 

@@ -1,3 +1,4 @@
+import { answersOf } from '../../core/answers.ts';
 import { LazaretError } from '../../core/errors.ts';
 import { withEvidence } from '../../core/letter.ts';
 import { checkDelay } from '../../core/table-delay.ts';
@@ -165,17 +166,12 @@ export class RedisSubscription implements Subscription {
     batch: readonly { readonly delivery: Delivery }[],
     ask: () => Promise<ReadonlySet<number> | undefined>,
   ): Promise<readonly SettleResult[]> {
-    let done: ReadonlySet<number> | undefined;
     try {
-      done = await ask();
+      return answersOf(batch, await ask(), (gone) => this.#options.lost(gone));
     } catch (error) {
       const failure = explained(error, this.#parts.link.place);
       return batch.map(() => failure);
     }
-    if (done === undefined) return batch.map(() => 'done');
-    const lost = batch.flatMap(({ delivery }, place) => (done.has(place) ? [] : [delivery]));
-    if (lost.length > 0) this.#options.lost(lost);
-    return batch.map((_, place) => (done.has(place) ? 'done' : 'lost'));
   }
 
   // --- pulling ----------------------------------------------------------------------------------------------------
