@@ -152,15 +152,16 @@ await onKafka('records', (server) => {
       timeout: 40_000,
     }, async () => {
       const partitions = 6;
+      const perRound = 12;
       const queue = freshName();
       const owner = await kafka({ url, client, partitions }).connect(realSystem);
       await (await owner.provision(queue, {})).apply();
       const send = (round: number) =>
         owner.publish(
           queue,
-          Array.from({ length: 60 }, (_, n) => ({
+          Array.from({ length: perRound }, (_, n) => ({
             id: `${n % 2 === 0 ? 'poison' : 'good'}-${round}-${n}`,
-            key: `key-${n >> 1}`,
+            key: `key-${round}-${n >> 1}`,
             body: Buffer.from('x'),
           })),
         );
@@ -188,15 +189,15 @@ await onKafka('records', (server) => {
         await send(round);
         await sleep(100);
       }
-      await until(() => handled.length >= 31 * 30, 15_000);
+      await until(() => handled.length >= (31 * perRound) / 2, 15_000);
       await Promise.all([first.stop(), second.stop()]);
       const letters = await lettersOf(server, queue, partitions);
       const placeOf = new Map(
         (await server.read(queue, partitions)).map(({ partition, headers }) => [String(headers[0]![1]), partition]),
       );
       await owner.close();
-      expect(new Set(handled.map(({ id }) => id)).size).toBe(31 * 30);
-      expect(new Set(letters.map(({ message: { id } }) => id)).size).toBe(31 * 30);
+      expect(new Set(handled.map(({ id }) => id)).size).toBe((31 * perRound) / 2);
+      expect(new Set(letters.map(({ message: { id } }) => id)).size).toBe((31 * perRound) / 2);
       const moved = [...assignedAt].filter(([where]) => where.startsWith('second/'));
       expect(moved.length).toBeGreaterThan(0);
       for (const [where, since] of moved) {
