@@ -26,11 +26,11 @@ describe('processes on one SQLite file', () => {
     return ready + delayed + leased;
   }
 
-  async function letters(): Promise<{ id: string | undefined; reason: string }[]> {
+  async function letters(): Promise<{ id: string | undefined; reason: string; strikes: number }[]> {
     const broker = await ships.look();
     const { items } = await broker.letters.list({ queue: 'orders', max: 1_000 });
     await broker.close();
-    return items.map(({ message, evidence }) => ({ id: message.id, reason: evidence.reason }));
+    return items.map(({ message, evidence: { reason, strikes } }) => ({ id: message.id, reason, strikes }));
   }
 
   it('a message that exits the process with 137 is started at most four times, twice alone, and quarantined; its 20 neighbours are done', async () => {
@@ -49,7 +49,7 @@ describe('processes on one SQLite file', () => {
     );
     supervised = false;
 
-    expect(await letters()).toEqual([{ id: 'bad', reason: 'crash' }]);
+    expect(await letters()).toEqual([{ id: 'bad', reason: 'crash', strikes: 4 }]);
     const starts = ships.done().filter(({ what, id }) => what === 'start' && id === 'bad');
     expect(starts.length).toBeLessThanOrEqual(4);
     expect(starts.slice(-2).map(({ extra }) => extra)).toEqual(['alone', 'alone']);
@@ -89,11 +89,12 @@ describe('processes on one SQLite file', () => {
     );
     const dead = await letters();
     expect(ids.filter((id) => !done.has(id) && !dead.some((letter) => letter.id === id))).toEqual([]);
-    for (const { id } of dead) {
+    // n.b. who is killed between its claim and its first word leaves no line.
+    for (const { id, strikes } of dead) {
       const killedAlone = ships
         .done()
         .filter((line) => line.id === id && line.what === 'start' && line.extra === 'alone').length;
-      expect({ id, killedAlone }).toEqual({ id, killedAlone: 2 });
+      expect({ id, strikes, tooOften: killedAlone > 2 }).toEqual({ id, strikes: 4, tooOften: false });
     }
     console.log(`${kills} kills, ${ids.length} messages, ${done.size} done, ${dead.length} in the quarantine`);
   }, 240_000);
