@@ -5,7 +5,7 @@ import type { Harness } from '../../../src/testing/index.ts';
 import { type Detour, detourTo, through } from '../detour.ts';
 import { mortal } from '../mortal.ts';
 
-const LEASE_MS = 300;
+const LEASE_MS = 500;
 
 interface Client {
   readonly detour: Detour;

@@ -6,7 +6,7 @@ import { type Detour, detourTo, through } from '../detour.ts';
 import { mortal } from '../mortal.ts';
 import { deleteQueues, freshQueue } from './server.ts';
 
-const LEASE_MS = 250;
+const LEASE_MS = 400;
 
 interface Client {
   readonly detour: Detour;
