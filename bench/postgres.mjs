@@ -12,7 +12,7 @@ const url = process.argv[2] ?? 'postgres://localhost/postgres';
 const MESSAGES = 60_000;
 /** Of the peer, which takes longer. */
 const FEWER = 10_000;
-const ROUNDS = 5;
+const ROUNDS = 3;
 const BATCH = 100;
 const SCHEMA = 'lazaret_bench';
 const WORKER_SCHEMA = 'lazaret_bench_worker';

@@ -14,7 +14,7 @@ const url = Object.assign(new URL(process.argv[2] ?? 'redis://localhost'), { pat
 const MESSAGES = 60_000;
 /** Of the peer, which takes longer. */
 const FEWER = 10_000;
-const ROUNDS = 5;
+const ROUNDS = 3;
 const BATCH = 100;
 const body = Buffer.alloc(200, 97);
 const client = new Redis(url);

@@ -84,11 +84,20 @@ function script(body: string): Script {
 export const TURN: Script = script(`
 local group, deletes, leaseMs, most, acks = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local lost = {}
+local taken = {}
+local gone = {}
 for i = 1, acks do
   local id = ARGV[4 + 2 * i]
-  if ours(id, tonumber(ARGV[5 + 2 * i])) then forget(group, deletes, id) else lost[#lost + 1] = i end
+  if ours(id, tonumber(ARGV[5 + 2 * i])) then gone[#gone + 1] = id else lost[#lost + 1] = i end
+  -- Together they cost a fraction of what they cost singly.
+  if #gone == 500 or (i == acks and #gone > 0) then
+    redis.call('ZREM', leases, unpack(gone))
+    redis.call('HDEL', counts, unpack(gone))
+    redis.call('XACK', stream, group, unpack(gone))
+    if deletes == '1' then redis.call('XDEL', stream, unpack(gone)) end
+    gone = {}
+  end
 end
-local taken = {}
 if most <= 0 then return { lost, taken, 0, -1, '' } end
 wake()
 local function takeDue(set)
@@ -112,12 +121,19 @@ if #taken < most then
   local answer = redis.call('XREADGROUP', 'GROUP', group, 'lazaret', 'COUNT', wanted, 'STREAMS', stream, '>')
   local entries = answer and answer[1] and answer[1][2] or {}
   isEmpty = #entries < wanted
-  for _, entry in ipairs(entries) do
-    local id = entry[1]
-    local count = { starts = 1, deliveries = 1, attempt = attemptOf(entry[2]), due = '' }
-    write(id, count)
-    redis.call('ZADD', leases, now + leaseMs, id)
-    taken[#taken + 1] = { id, entry[2], 1, 1, count.attempt, '' }
+  local fresh, ends = {}, {}
+  for i, entry in ipairs(entries) do
+    local id, attempt = entry[1], attemptOf(entry[2])
+    fresh[#fresh + 1] = id
+    fresh[#fresh + 1] = '1:1:' .. attempt .. ':'
+    ends[#ends + 1] = now + leaseMs
+    ends[#ends + 1] = id
+    taken[#taken + 1] = { id, entry[2], 1, 1, attempt, '' }
+    if #fresh == 1000 or i == #entries then
+      redis.call('HSET', counts, unpack(fresh))
+      redis.call('ZADD', leases, unpack(ends))
+      fresh, ends = {}, {}
+    end
   end
 end
 local dueMs = -1
