@@ -85,17 +85,27 @@ export const TURN: Script = script(`
 local group, deletes, leaseMs, most, acks = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local lost = {}
 local taken = {}
-local gone = {}
-for i = 1, acks do
-  local id = ARGV[4 + 2 * i]
-  if ours(id, tonumber(ARGV[5 + 2 * i])) then gone[#gone + 1] = id else lost[#lost + 1] = i end
-  -- Together they cost a fraction of what they cost singly.
-  if #gone == 500 or (i == acks and #gone > 0) then
+-- Together they cost a fraction of what they cost singly.
+for first = 1, acks, 500 do
+  local last = math.min(first + 499, acks)
+  local ids, gone = {}, {}
+  for i = first, last do ids[#ids + 1] = ARGV[4 + 2 * i] end
+  local texts = redis.call('HMGET', counts, unpack(ids))
+  local ends = redis.call('ZMSCORE', leases, unpack(ids))
+  for i = first, last do
+    local at = i - first + 1
+    local deliveries = texts[at] and string.match(texts[at], '^%d+:(%d+):')
+    if deliveries == ARGV[5 + 2 * i] and ends[at] and tonumber(ends[at]) > now then
+      gone[#gone + 1] = ids[at]
+    else
+      lost[#lost + 1] = i
+    end
+  end
+  if #gone > 0 then
     redis.call('ZREM', leases, unpack(gone))
     redis.call('HDEL', counts, unpack(gone))
     redis.call('XACK', stream, group, unpack(gone))
     if deletes == '1' then redis.call('XDEL', stream, unpack(gone)) end
-    gone = {}
   end
 end
 if most <= 0 then return { lost, taken, 0, -1, '' } end
