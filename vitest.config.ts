@@ -17,6 +17,8 @@ export default defineConfig({
     ],
   },
   test: {
+    // Suites against real servers live by the wall clock, and two of them share the machine: what failed once is tried again, and said so.
+    retry: 1,
     // Half of the suites wait for servers and clocks, so that two of them share a core well.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     include: ['packages/*/test/**/*.test.ts', 'scripts/test/**/*.test.ts'],
